@@ -1,0 +1,101 @@
+/* Flits: the 288-bit unit of transfer, 32 header bits and 256 payload bits (noc-and-memory §2).
+ *
+ * In the simulator a flit is a struct in a pool and travels as a 32-bit index, so a hop moves four bytes. Coordinates
+ * are kept wider than the four header bits, because bare meshes may be larger than the hardware can address; whoever
+ * encodes a flit to its 288 bits checks that they fit. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/cycle.h"
+#include "model/error.h"
+#include "model/word.h"
+
+/* Type codes of noc-and-memory §2.2. */
+enum flit_type {
+    FLIT_MEM_RD_REQ = 0x0,
+    FLIT_MEM_WR_REQ = 0x1,
+    FLIT_MEM_RD_RESP = 0x2,
+    FLIT_MEM_WR_ACK = 0x3,
+    FLIT_MEM_WR_DATA = 0x4,
+    FLIT_CU_INST = 0x5,
+    FLIT_CU_SIGNAL = 0x6,
+    FLIT_CU_CTRL = 0x7,
+    FLIT_CU_DATA = 0x8,
+    FLIT_ERROR = 0xF,
+    FLIT_TYPES = 16,
+};
+
+/* Signal codes of noc-and-memory §2.7. */
+enum signal_code {
+    SIGNAL_INST_COMPLETE = 0x00,
+    SIGNAL_BATCH_COMPLETE = 0x01,
+    SIGNAL_BARRIER_REACHED = 0x02,
+    SIGNAL_DATA_RECEIVED = 0x03,
+    SIGNAL_FAULT = 0x04,
+};
+
+/* Bit 2 of rsvd: the flit leaves the mesh over the interlink (noc-and-memory §2.5). */
+enum {
+    FLIT_RSVD_REMOTE = 4,
+};
+
+struct flit {
+    uint16_t dst_x, dst_y;
+    uint16_t src_x, src_y;
+    uint8_t type; /* enum flit_type, 4 bits */
+    uint8_t txn;
+    uint8_t last; /* 0 or 1 */
+    uint8_t rsvd; /* 3 bits */
+    uint32_t next_free;
+    cycle_t offered; /* first cycle on its first link: start of network latency */
+    struct word256 payload;
+};
+
+typedef uint32_t flit_index;
+
+#define FLIT_NONE UINT32_MAX
+
+/* All flits of one simulated machine. Chunked, so that an index stays valid while the pool grows. */
+struct flit_pool {
+    struct flit **chunks;
+    uint32_t chunk_count, chunk_room;
+    flit_index free_head;
+    uint64_t live; /* flits taken and not given back: conservation checks read it */
+};
+
+enum {
+    FLIT_CHUNK_BITS = 12,
+};
+
+void flit_pool_init(struct flit_pool *pool);
+void flit_pool_clear(struct flit_pool *pool);
+/* Adds a chunk of free flits; called by flit_new when none is left. */
+void flit_pool_grow(struct flit_pool *pool);
+
+static inline struct flit *flit_at(const struct flit_pool *pool, flit_index index) {
+    return &pool->chunks[index >> FLIT_CHUNK_BITS][index & ((1u << FLIT_CHUNK_BITS) - 1)];
+}
+
+/* A flit with undefined content; the caller sets every field but next_free. */
+static inline flit_index flit_new(struct flit_pool *pool) {
+    if (pool->free_head == FLIT_NONE)
+        flit_pool_grow(pool);
+    flit_index index = pool->free_head;
+    pool->free_head = flit_at(pool, index)->next_free;
+    pool->live++;
+    return index;
+}
+
+static inline void flit_free(struct flit_pool *pool, flit_index index) {
+    struct flit *flit = flit_at(pool, index);
+    flit->next_free = pool->free_head;
+    pool->free_head = index;
+    pool->live--;
+}
+
+/* Node index byte {y, x} of noc-and-memory §1.1. */
+static inline uint8_t node_byte(unsigned x, unsigned y) {
+    return (uint8_t)(y << 4 | x);
+}
