@@ -59,15 +59,15 @@ enum staging_kind {
 
 /* noc.* — routers and links (noc-and-memory §0.3, §3). */
 struct noc_params {
-    unsigned fifo_depth;     /* declared depth of a router input FIFO */
-    unsigned fall_through;   /* F: cycles from write to read of a FIFO */
-    unsigned fifo_extra;     /* words a FIFO holds beyond its declared depth */
-    unsigned arbiter_phase;  /* pointer of every output in cycle 0 of the run, 0..4 */
-    unsigned link_latency;   /* extra cycles on every router-to-router link */
-    unsigned link_width;     /* flits a link moves in link_period cycles: 1 */
-    unsigned link_period;    /* cycles a flit occupies a link */
-    unsigned pipeline;       /* extra cycles between route and output register */
-    unsigned holding_slots;  /* per input: 1 as the reference, k, 0 = one per output */
+    unsigned fifo_depth;    /* declared depth of a router input FIFO */
+    unsigned fall_through;  /* F: cycles from write to read of a FIFO */
+    unsigned fifo_extra;    /* words a FIFO holds beyond its declared depth */
+    unsigned arbiter_phase; /* pointer of every output in cycle 0 of the run, 0..4 */
+    unsigned link_latency;  /* extra cycles on every router-to-router link */
+    unsigned link_width;    /* flits a link moves in link_period cycles: 1 */
+    unsigned link_period;   /* cycles a flit occupies a link */
+    unsigned pipeline;      /* extra cycles between route and output register */
+    unsigned holding_slots; /* per input: 1 as the reference, k, 0 = one per output */
     unsigned virtual_channels;
     int vc_by_class;         /* 0 free, 1 by message class */
     int arbitration;         /* enum arbitration_kind */
@@ -95,7 +95,7 @@ struct agent_params {
 
 /* memory.* — memory ports, path and DRAM (noc-and-memory §6). */
 struct memory_params {
-    int attachment; /* enum memory_attachment */
+    int attachment;        /* enum memory_attachment */
     unsigned latency;      /* M: cycles from address accepted to first beat */
     double latency_ns;     /* when above 0: latency = ceil(latency_ns * clock) instead */
     unsigned channel_bits; /* MW: 256 or a power-of-two multiple */
@@ -103,12 +103,12 @@ struct memory_params {
     unsigned crossing;     /* X */
     unsigned queue_depth, queue_margin;
     unsigned write_slots;
-    unsigned write_burst;  /* words per write burst of a unit: cluster collector and slot size */
+    unsigned write_burst; /* words per write burst of a unit: cluster collector and slot size */
     unsigned reads_in_flight;
     unsigned address_queue, write_queue, read_queue, response_queue; /* crossing queues, memory beats */
-    unsigned banks, row_bytes, row_hit, row_miss; /* 0 banks: fixed latency */
-    unsigned refresh_interval, refresh_cycles;    /* 0 interval: none */
-    double words_per_cycle;                       /* bandwidth limit; 0: one beat a cycle */
+    unsigned banks, row_bytes, row_hit, row_miss;                    /* 0 banks: fixed latency */
+    unsigned refresh_interval, refresh_cycles;                       /* 0 interval: none */
+    double words_per_cycle;                                          /* bandwidth limit; 0: one beat a cycle */
     bool fetch_transform;
     bool upload_transform;
     int staging; /* enum staging_kind */
@@ -154,7 +154,7 @@ struct engine_params {
 };
 
 struct machine_unit {
-    int kind; /* enum unit_kind */
+    int kind;   /* enum unit_kind */
     char *type; /* "cluster", "vector" or a plug-in's name */
     char *name; /* "cluster0", "vector1", … numbered in reading order within the kind */
     unsigned x, y;

@@ -1,8 +1,8 @@
 /* Stamped FIFO: the synchronous first-word-fall-through queue of noc-and-memory §0.3.
  *
- * A word written in cycle w can be read from w+F on, one word leaves per cycle, and `full` is the number of words at the
- * start of the cycle. Writer and reader may be stepped in any order within a cycle: the reader ignores words that are not
- * ready yet, the writer adds a pop of the same cycle back. */
+ * A word written in cycle w can be read from w+F on, one word leaves per cycle, and `full` is the number of words at
+ * the start of the cycle. Writer and reader may be stepped in any order within a cycle: the reader ignores words that
+ * are not ready yet, the writer adds a pop of the same cycle back. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,8 +29,7 @@ struct fifo {
 };
 
 static inline void fifo_init(struct fifo *fifo, uint32_t capacity) {
-    *fifo = (struct fifo){
-        .ring = g_new0(struct fifo_entry, capacity), .capacity = capacity, .last_pop = CYCLE_NEVER};
+    *fifo = (struct fifo){.ring = g_new0(struct fifo_entry, capacity), .capacity = capacity, .last_pop = CYCLE_NEVER};
 }
 
 static inline void fifo_clear(struct fifo *fifo) {
