@@ -70,7 +70,7 @@ static bool accept(const struct isa_layout *layout, const void *fields, GError *
     return false;
 }
 
-static bool register_encode(const struct isa_layout *layout, const void *fields, uint64_t *value, GError **error) {
+bool host_register_encode(const struct isa_layout *layout, const void *fields, uint64_t *value, GError **error) {
     struct word256 packed;
     if (!accept(layout, fields, error) || !layout_encode(layout, fields, &packed, error))
         return false;
@@ -81,7 +81,7 @@ static bool register_encode(const struct isa_layout *layout, const void *fields,
 #define HOST_REGISTER_DEFINE(name)                                                                                     \
     static const struct isa_layout name##_layout = ISA_LAYOUT(#name, name, name##_fields);                             \
     bool name##_encode(const struct name *fields, uint64_t *value, GError **error) {                                   \
-        return register_encode(&name##_layout, fields, value, error);                                                  \
+        return host_register_encode(&name##_layout, fields, value, error);                                             \
     }                                                                                                                  \
     void name##_decode(uint64_t value, struct name *fields) {                                                          \
         *fields = (struct name){0};                                                                                    \

@@ -82,6 +82,8 @@ void host_register_print(uint64_t address, GString *out);
 bool host_register_find(const char *text, uint64_t *address);
 /* The layout of what is written to a register whose fields are described here, else NULL. */
 const struct isa_layout *host_register_layout(uint64_t address);
+/* Packs such fields; the typed X_encode below are preferable where the register is known. FS_ERROR_RANGE as they. */
+bool host_register_encode(const struct isa_layout *layout, const void *fields, uint64_t *value, GError **error);
 
 /* Mover registers, offsets in AUX_CFG (§8.8). */
 enum mover_offset {
