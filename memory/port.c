@@ -15,14 +15,9 @@ enum {
 };
 
 const char *const port_cause_names[PORT_CAUSES] = {
-    [PORT_IDLE] = "idle",
-    [PORT_FETCH] = "fetch",
-    [PORT_HOLD] = "hold",
-    [PORT_EMIT] = "emit",
-    [PORT_PLAIN_READ] = "plain_read",
-    [PORT_WRITE] = "write",
-    [PORT_LINK_BUSY] = "link_busy",
-    [PORT_LINK_AGENT] = "link_agent",
+    [PORT_IDLE] = "idle",           [PORT_FETCH] = "fetch",           [PORT_HOLD] = "hold",
+    [PORT_EMIT] = "emit",           [PORT_PLAIN_READ] = "plain_read", [PORT_WRITE] = "write",
+    [PORT_LINK_BUSY] = "link_busy", [PORT_LINK_AGENT] = "link_agent",
 };
 
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
@@ -91,7 +86,8 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
                       address);
     else if (address >> 36 & 3)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
-                      "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what, address);
+                      "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
+                      address);
     else if ((address & bit_mask(36)) >= port->dram_size)
         hazard_report(port->hazards, "mem.beyond_dram", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x lies beyond the DRAM and wraps", what, address);
@@ -108,7 +104,7 @@ static void offer_entry(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
     check_request(port, run->address, (uint64_t)run->beats * WORD_BYTES, "an entry read", now);
     offer_read(port, run->address, run->beats);
-    port->last_entry = --run->left == 0;
+    run->unoffered--;
 }
 
 /* Takes a streaming request: its run starts with the address of entry 0. */
@@ -116,7 +112,7 @@ static void take_run(struct mem_port *port, const struct flit *flit, unsigned fl
     const struct word256 *payload = &flit->payload;
     unsigned words = word_get(payload, 158, 8), count = word_get(payload, 192, 8);
     struct entry_run run = {.address = word_get(payload, 216, 40),
-                            .left = count ? count : 1,
+                            .unoffered = count ? count : 1,
                             .words = words && words <= ENTRY_WORDS ? words : ENTRY_WORDS,
                             .convert = port->fetch_transform && (flags & FLAG_CONVERT),
                             .columns = flags & FLAG_COLUMNS,
@@ -124,6 +120,7 @@ static void take_run(struct mem_port *port, const struct flit *flit, unsigned fl
                             .receivers = 1 + word_get(payload, 166, 2),
                             .x[0] = flit->src_x,
                             .y[0] = flit->src_y};
+    run.unmoved = run.unoffered;
     if (run.convert)
         run.words = ENTRY_WORDS;
     run.beats = run.convert ? ENTRY_SOURCE_WORDS : run.words;
@@ -132,9 +129,9 @@ static void take_run(struct mem_port *port, const struct flit *flit, unsigned fl
         run.x[peer] = node & 15;
         run.y[peer] = node >> 4;
     }
-    if (run.tag + run.left - 1 > 255)
+    if (run.tag + run.unmoved - 1 > 255)
         hazard_report(port->hazards, "rd.tag_wrap", now, port->name,
-                      "a run of %u entries from tag %u wraps: two entries share a tag", run.left, run.tag);
+                      "a run of %u entries from tag %u wraps: two entries share a tag", run.unmoved, run.tag);
     port->run = run;
     port->fetch = FETCH_BEATS;
     port->converter_start = run.convert;
@@ -258,11 +255,8 @@ static void emit_word(struct mem_port *port, cycle_t now) {
 static void load_ack(struct mem_port *port, cycle_t now) {
     struct write_slot *slot = &port->slots[port->slot];
     load(port,
-         &(struct flit){.dst_x = slot->src_x,
-                        .dst_y = slot->src_y,
-                        .type = FLIT_MEM_WR_ACK,
-                        .txn = slot->tag,
-                        .last = 1},
+         &(struct flit){
+             .dst_x = slot->src_x, .dst_y = slot->src_y, .type = FLIT_MEM_WR_ACK, .txn = slot->tag, .last = 1},
          now);
     slot->state = SLOT_FREE;
     slot->free_from = now + 2;
@@ -311,7 +305,7 @@ static void take_beat(struct mem_port *port, cycle_t now) {
     port->beats_taken = 0;
     port->fetch = FETCH_HOLD;
     port->hold_ready = now + (run->convert ? CONVERTER_CYCLES : 1);
-    if (!port->last_entry) {
+    if (run->unoffered) {
         run->address += (uint64_t)run->beats * WORD_BYTES;
         offer_entry(port, now);
     }
@@ -326,7 +320,7 @@ static void convert(const struct word256 beats[ENTRY_SOURCE_WORDS], bool columns
     mxfp7_pack(&entry, columns ? MXFP7_COLUMNS : MXFP7_ROWS, words);
 }
 
-/* Moves the finished entry to the emit buffer; whether another one follows was decided when its address went out. */
+/* Moves the finished entry to the emit buffer; fetching goes on while entries are left. */
 static void move_entry(struct mem_port *port) {
     struct entry_run *run = &port->run;
     if (run->convert)
@@ -338,6 +332,8 @@ static void move_entry(struct mem_port *port) {
     port->emit_word = port->emit_receiver = 0;
     port->counts.entries++;
     run->tag++;
+    port->fetch = --run->unmoved ? FETCH_BEATS : FETCH_IDLE;
+    port->converter_start = run->convert && run->unmoved;
 }
 
 /* ---- writes and plain reads ---- */
@@ -390,14 +386,14 @@ static void count_cycle(struct mem_port *port, cycle_t now, bool free, bool link
     counts->hold_cycles += port->fetch == FETCH_HOLD;
     counts->emit_cycles += port->emit_full;
     counts->write_cycles += port->writer == WRITER_WRITE || port->writer == WRITER_WAIT;
-    enum port_cause cause = !free && link_taken             ? PORT_LINK_AGENT
-                            : !free                         ? PORT_LINK_BUSY
-                            : port->emit_full               ? PORT_EMIT
-                            : port->fetch == FETCH_BEATS    ? PORT_FETCH
-                            : port->fetch == FETCH_HOLD     ? PORT_HOLD
-                            : port->writer == WRITER_READ   ? PORT_PLAIN_READ
-                            : port->writer != WRITER_IDLE   ? PORT_WRITE
-                                                            : PORT_IDLE;
+    enum port_cause cause = !free && link_taken           ? PORT_LINK_AGENT
+                            : !free                       ? PORT_LINK_BUSY
+                            : port->emit_full             ? PORT_EMIT
+                            : port->fetch == FETCH_BEATS  ? PORT_FETCH
+                            : port->fetch == FETCH_HOLD   ? PORT_HOLD
+                            : port->writer == WRITER_READ ? PORT_PLAIN_READ
+                            : port->writer != WRITER_IDLE ? PORT_WRITE
+                                                          : PORT_IDLE;
     account_set(&port->account, cause, now);
 }
 
@@ -453,13 +449,8 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
         take_beat(port, now);
     if (emit)
         emit_word(port, now);
-    if (move) {
+    if (move)
         move_entry(port);
-        port->fetch = port->last_entry ? FETCH_IDLE : FETCH_BEATS;
-        port->converter_start = port->run.convert && !port->last_entry;
-        if (!port->last_entry && !port->requester.read_offered && port->run.left == 0)
-            port->last_entry = true;
-    }
     if (plain)
         load_plain(port, now);
     if (ack)
@@ -482,11 +473,30 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
 }
 
 bool port_quiet(const struct mem_port *port) {
-    if (port->reads.count || port->writes.count || port->ready.count || port->fetch != FETCH_IDLE ||
-        port->emit_full || port->writer != WRITER_IDLE || port->output != FLIT_NONE || port->skid_held)
+    if (port->reads.count || port->writes.count || port->ready.count || port->fetch != FETCH_IDLE || port->emit_full ||
+        port->writer != WRITER_IDLE || port->output != FLIT_NONE || port->skid_held)
         return false;
     for (unsigned s = 0; s < port->slot_count; s++)
         if (port->slots[s].state != SLOT_FREE)
             return false;
     return true;
+}
+
+char *port_waits_for(const struct mem_port *port) {
+    if (port->output != FLIT_NONE) {
+        const struct flit *flit = flit_at(port->pool, port->output);
+        return g_strdup_printf("the mesh to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
+    }
+    if (port->writes.count) {
+        const struct flit *flit = flit_at(port->pool, fifo_head(&port->writes)->flit);
+        if (flit->type == FLIT_MEM_WR_REQ)
+            return g_strdup_printf("a free write slot for (%u,%u)", flit->src_x, flit->src_y);
+        return g_strdup_printf("an open write of (%u,%u) for its data word", flit->src_x, flit->src_y);
+    }
+    for (unsigned s = 0; s < port->slot_count; s++)
+        if (port->slots[s].state == SLOT_OPEN)
+            return g_strdup_printf("%u more words of a write of (%u,%u)",
+                                   port->slots[s].expected - port->slots[s].received, port->slots[s].src_x,
+                                   port->slots[s].src_y);
+    return port_quiet(port) ? NULL : g_strdup("memory");
 }

@@ -23,13 +23,13 @@ enum {
 
 enum port_cause {
     PORT_IDLE,
-    PORT_FETCH,       /* waiting for or taking beats of an entry */
-    PORT_HOLD,        /* a finished entry waits for the emit buffer or the converter */
-    PORT_EMIT,        /* handing an entry out */
+    PORT_FETCH, /* waiting for or taking beats of an entry */
+    PORT_HOLD,  /* a finished entry waits for the emit buffer or the converter */
+    PORT_EMIT,  /* handing an entry out */
     PORT_PLAIN_READ,
-    PORT_WRITE,       /* a write burst on the bus, nothing else going on */
-    PORT_LINK_BUSY,   /* the output register was refused by the mesh */
-    PORT_LINK_AGENT,  /* the dispatch agent's flit had the link */
+    PORT_WRITE,      /* a write burst on the bus, nothing else going on */
+    PORT_LINK_BUSY,  /* the output register was refused by the mesh */
+    PORT_LINK_AGENT, /* the dispatch agent's flit had the link */
     PORT_CAUSES,
 };
 extern const char *const port_cause_names[PORT_CAUSES];
@@ -71,10 +71,11 @@ enum fetch_state {
 
 /* An entry run: parameters of one streaming request. */
 struct entry_run {
-    uint64_t address; /* of the entry being fetched */
-    unsigned left;    /* entries whose address has not been offered yet */
-    unsigned words;   /* words an entry, 1..4 */
-    unsigned beats;   /* memory words an entry */
+    uint64_t address;   /* of the entry being fetched */
+    unsigned unoffered; /* entries whose address has not been offered yet */
+    unsigned unmoved;   /* entries that have not reached the emit buffer */
+    unsigned words;     /* words an entry, 1..4 */
+    unsigned beats;     /* memory words an entry */
     bool convert, columns;
     uint8_t tag; /* of the entry being fetched */
     unsigned receivers;
@@ -108,7 +109,6 @@ struct mem_port {
     bool converter_start; /* first cycle of a converting fetch */
     struct entry_run run;
     unsigned beats_taken;
-    bool last_entry; /* no further entry after the one in fetch or hold */
     cycle_t hold_ready;
     struct word256 entry[ENTRY_SOURCE_WORDS];
     bool emit_full;
@@ -145,7 +145,8 @@ void port_clear(struct mem_port *port);
 bool port_accepts(struct mem_port *port, cycle_t now);
 void port_deliver(struct mem_port *port, flit_index flit, cycle_t now);
 
-/* One cycle, after path_step(). link_taken: the agent's or the interlink's flit had the link of this port in this cycle. */
+/* One cycle, after path_step(). link_taken: the agent's or the interlink's flit had the link of this port in this
+ * cycle. */
 void port_step(struct mem_port *port, cycle_t now, bool link_taken);
 
 /* Nothing stored, nothing on its way. */

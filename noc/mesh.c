@@ -94,16 +94,28 @@ static void inlet_deliver(void *self, flit_index index, cycle_t now) {
     router_push(inlet->router, inlet->input, index, (uint32_t)flit->dst_x | (uint32_t)flit->dst_y << TAG_X_BITS, now);
 }
 
+/* Router and port behind which place (x,y) lies. */
+static struct router *router_of_place(const struct mesh *mesh, unsigned x, unsigned y, unsigned *port) {
+    *port = x == 0              ? PORT_WEST
+            : x == mesh->nx + 1 ? PORT_EAST
+            : y == 0            ? PORT_NORTH
+            : y == mesh->ny + 1 ? PORT_SOUTH
+                                : PORT_LOCAL;
+    return mesh_router(mesh, CLAMP(x, 1, mesh->nx), CLAMP(y, 1, mesh->ny));
+}
+
 struct link_sink mesh_attach(struct mesh *mesh, unsigned x, unsigned y, struct link_sink receiver) {
     g_assert(mesh_has_place(mesh, x, y));
-    unsigned port = x == 0              ? PORT_WEST
-                    : x == mesh->nx + 1 ? PORT_EAST
-                    : y == 0            ? PORT_NORTH
-                    : y == mesh->ny + 1 ? PORT_SOUTH
-                                        : PORT_LOCAL;
-    struct router *router = mesh_router(mesh, CLAMP(x, 1, mesh->nx), CLAMP(y, 1, mesh->ny));
+    unsigned port;
+    struct router *router = router_of_place(mesh, x, y, &port);
     router->out[port] = (struct router_link){.sink = receiver};
     return (struct link_sink){.self = &router->inlet[port], .accepts = inlet_accepts, .deliver = inlet_deliver};
+}
+
+flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y) {
+    unsigned port;
+    const struct router *router = router_of_place(mesh, x, y, &port);
+    return router->valid >> port & 1 ? router->output_flit[port] : FLIT_NONE;
 }
 
 static cycle_t next_due(const struct mesh *mesh, cycle_t now) {

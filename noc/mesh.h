@@ -55,5 +55,9 @@ static inline struct router *mesh_router(const struct mesh *mesh, unsigned x, un
     return &mesh->routers[(y - 1) * mesh->nx + (x - 1)];
 }
 
+/* The flit offered at the start of the cycle to what is attached at place (x,y), FLIT_NONE if none. Only before the
+ * routers are stepped in that cycle. */
+flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y);
+
 /* Flits inside routers: FIFOs, holding slots and output registers. */
 uint64_t mesh_held(const struct mesh *mesh);
