@@ -16,8 +16,7 @@
 struct fifo_entry {
     cycle_t ready; /* first cycle in which the word can be the visible head */
     flit_index flit;
-    uint16_t route;  /* router input: output port; free for the owner elsewhere */
-    uint16_t weight; /* free for the owner */
+    uint32_t tag; /* free for the owner; router inputs keep destination and output port here */
 };
 
 struct fifo {
