@@ -274,9 +274,10 @@ static bool gathers(const struct mover *mover) {
 static uint64_t gather_source(struct mover *mover, cycle_t now) {
     uint32_t row = mover->row;
     if (row >= MAX(mover->index_count, 1))
-        hazard_report(mover->hazards, "mover.gather_overrun", now, where,
-                      "the destination asks for row %u but only %u indexes were given: stale index (noc-and-memory §8.4)",
-                      row, mover->index_count);
+        hazard_report(
+            mover->hazards, "mover.gather_overrun", now, where,
+            "the destination asks for row %u but only %u indexes were given: stale index (noc-and-memory §8.4)", row,
+            mover->index_count);
     if (mover->rtl_defects && row >= INDEXES_PER_WORD && row % INDEXES_PER_WORD == 0 && mover->row_word == 0)
         row -= INDEXES_PER_WORD; /* defect gather_row8: the next index word comes one cycle late */
     uint32_t index = mover->indexes[row % (mover->params.index_words * INDEXES_PER_WORD)];
@@ -383,8 +384,7 @@ static bool process(struct mover *mover, cycle_t now) {
     bool writes = e->kind != KIND_SUPPRESSED && e->kind != KIND_NONE;
     bool extends_read = read->open && e->reads && !e->opens_entry && e->source == read->next && read->room;
     bool extends_write = write->open && coalesces(mover) && e->kind == write->kind &&
-                         (e->kind == KIND_READ || e->kind == KIND_FILL) && e->destination == write->next &&
-                         write->room;
+                         (e->kind == KIND_READ || e->kind == KIND_FILL) && e->destination == write->next && write->room;
     bool closes_read = read->open && !extends_read && !e->keeps_read;
     bool closes_write = write->open && !extends_write && e->kind != KIND_NONE;
     bool stalls = (closes_read && !may_close_read(mover)) || (closes_write && command_full(mover)) ||
@@ -425,8 +425,7 @@ static enum mover_fault go_fault(const struct mover *mover) {
     case MOVER_FILL:
         return MOVER_FAULT_NONE;
     case MOVER_GATHER:
-        return mover->index_count > mover->params.index_words * INDEXES_PER_WORD ? MOVER_FAULT_INDEX
-                                                                                 : MOVER_FAULT_NONE;
+        return mover->index_count > mover->params.index_words * INDEXES_PER_WORD ? MOVER_FAULT_INDEX : MOVER_FAULT_NONE;
     case MOVER_TRANSPOSE:
         return MOVER_FAULT_MODE;
     case MOVER_TRANSFORM:

@@ -5,8 +5,8 @@
  * Order within a cycle: path_step() first, then mover_write() and mover_step() in any order. */
 #pragma once
 
-#include <stdbool.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "memory/path.h"
@@ -44,14 +44,14 @@ enum mover_register {
 
 enum mover_fault {
     MOVER_FAULT_NONE,
-    MOVER_FAULT_INDEX,      /* gather index count too large */
-    MOVER_FAULT_RANGE,      /* a transform run is not a whole number of entries */
-    MOVER_FAULT_BUS,        /* never raised: the memory path reports no errors */
-    MOVER_FAULT_MODE,       /* mode not available */
-    MOVER_FAULT_WIDTH,      /* element width 3 */
-    MOVER_FAULT_ALIGNMENT,  /* a destination address is not a multiple of 32 */
-    MOVER_FAULT_BOUND,      /* bound axis in a transform move */
-    MOVER_FAULT_OCCUPANT,   /* the transform occupant faulted */
+    MOVER_FAULT_INDEX,     /* gather index count too large */
+    MOVER_FAULT_RANGE,     /* a transform run is not a whole number of entries */
+    MOVER_FAULT_BUS,       /* never raised: the memory path reports no errors */
+    MOVER_FAULT_MODE,      /* mode not available */
+    MOVER_FAULT_WIDTH,     /* element width 3 */
+    MOVER_FAULT_ALIGNMENT, /* a destination address is not a multiple of 32 */
+    MOVER_FAULT_BOUND,     /* bound axis in a transform move */
+    MOVER_FAULT_OCCUPANT,  /* the transform occupant faulted */
 };
 
 enum {
@@ -134,14 +134,14 @@ struct mover_data {
 struct mover_convert {
     bool active, aborted, cut;
     unsigned id, mode, in_beats, out_words, steps;
-    unsigned step;             /* of the entry being walked */
-    uint64_t entries, walked;  /* in the move; walked completely */
+    unsigned step;            /* of the entry being walked */
+    uint64_t entries, walked; /* in the move; walked completely */
     uint64_t offered, started, received, finished;
-    unsigned beats;            /* received of the entry inside the bank */
-    uint64_t words_walked;     /* destination words */
-    uint64_t words_emitted;    /* into the data FIFO */
-    uint64_t words_committed;  /* in write bursts that were offered */
-    uint64_t words_written;    /* handed to memory */
+    unsigned beats;           /* received of the entry inside the bank */
+    uint64_t words_walked;    /* destination words */
+    uint64_t words_emitted;   /* into the data FIFO */
+    uint64_t words_committed; /* in write bursts that were offered */
+    uint64_t words_written;   /* handed to memory */
     struct word256 result[TRANSFORM_WORDS];
     unsigned result_next, result_count;
 };

@@ -151,8 +151,7 @@ void convert_step(struct mover *mover, cycle_t now) {
             convert->started++;
             convert->beats = 0;
         }
-    } else if (convert->result_next == convert->result_count &&
-               transform_capture(mover->bank, now, convert->result)) {
+    } else if (convert->result_next == convert->result_count && transform_capture(mover->bank, now, convert->result)) {
         convert->result_next = 0;
         convert->result_count = convert->out_words;
         convert->finished++;

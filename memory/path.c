@@ -1,5 +1,6 @@
-/* The memory path; see path.h. The converged attachment is the arbiter, address stages, crossing queues and return queue
- * of noc-and-memory §6.10 in front of one channel; the per-port attachment gives every requester a channel of its own. */
+/* The memory path; see path.h. The converged attachment is the arbiter, address stages, crossing queues and return
+ * queue of noc-and-memory §6.10 in front of one channel; the per-port attachment gives every requester a channel of its
+ * own. */
 #include "memory/path.h"
 
 #include <string.h>
@@ -61,10 +62,10 @@ struct converged {
     struct crossing read_addresses, write_addresses, write_data, read_data, responses;
     struct burst read_address_ring[CROSSING_RING], write_address_ring[CROSSING_RING];
     struct beat write_ring[CROSSING_RING], read_ring[CROSSING_RING];
-    struct ring_of_bursts returns;  /* read bursts in grant order */
-    unsigned words_returned;        /* of the head burst */
-    struct ring_of_bursts order;    /* write bursts in grant order: who hands data over next */
-    bool handing;                   /* a write burst is active */
+    struct ring_of_bursts returns; /* read bursts in grant order */
+    unsigned words_returned;       /* of the head burst */
+    struct ring_of_bursts order;   /* write bursts in grant order: who hands data over next */
+    bool handing;                  /* a write burst is active */
     struct burst handed;
     unsigned words_handed;
     struct beat packing;
@@ -84,7 +85,11 @@ struct mem_path {
     struct converged *shared; /* converged */
 };
 
-enum { PRESENT_NONE, PRESENT_READ, PRESENT_WRITE };
+enum {
+    PRESENT_NONE,
+    PRESENT_READ,
+    PRESENT_WRITE
+};
 
 static inline void bursts_push(struct ring_of_bursts *ring, struct burst burst) {
     ring->at[ring->in++ % ORDER_RING] = burst;
@@ -319,14 +324,14 @@ static void arbitrate_reads(struct mem_path *path, uint32_t offered, uint32_t bu
     if (winner >= 0) {
         struct mem_requester *requester = path->requesters[winner];
         requester->read_accepted = true;
-        reads->stage = (struct burst){
-            .requester = winner, .address = requester->read_address, .words = requester->read_words};
+        reads->stage =
+            (struct burst){.requester = winner, .address = requester->read_address, .words = requester->read_words};
         reads->pointer = (winner + 1) % path->count;
         shared->busy[winner] = true;
         shared->presented[winner] = PRESENT_NONE;
     }
     reads->winner_before = winner;
-    reads->offered_before = offered;
+    reads->offered_before = offered & ~busy; /* a busy requester is not offered to the arbiter */
 }
 
 static void arbitrate_writes(struct mem_path *path, uint32_t offered, cycle_t now) {
@@ -348,8 +353,8 @@ static void arbitrate_writes(struct mem_path *path, uint32_t offered, cycle_t no
     if (winner >= 0) {
         struct mem_requester *requester = path->requesters[winner];
         requester->write_accepted = true;
-        writes->stage = (struct burst){
-            .requester = winner, .address = requester->write_address, .words = requester->write_words};
+        writes->stage =
+            (struct burst){.requester = winner, .address = requester->write_address, .words = requester->write_words};
         writes->pointer = (winner + 1) % path->count;
         shared->presented[winner] = PRESENT_NONE;
     }

@@ -1,5 +1,5 @@
-/* The mover's random generator (noc-and-memory §8.5): Philox 4x32 with ten rounds. The bytes of a word depend on the seed
- * and on the word's address alone. */
+/* The mover's random generator (noc-and-memory §8.5): Philox 4x32 with ten rounds. The bytes of a word depend on the
+ * seed and on the word's address alone. */
 #pragma once
 
 #include <stdint.h>

@@ -192,15 +192,15 @@ void transform_start(struct transform_bank *bank, unsigned requester, unsigned i
     bank->beats = 0;
     bank->started_at = now;
     bank->running->occupant->start(bank->running->state, id, mode);
-    raise_fault(bank, (slot_named(bank, id) ? 0 : TRANSFORM_FAULT_UNKNOWN_ID) | occupant_fault(bank->running),
-                now + 1);
+    raise_fault(bank, (slot_named(bank, id) ? 0 : TRANSFORM_FAULT_UNKNOWN_ID) | occupant_fault(bank->running), now + 1);
 }
 
 void transform_beat(struct transform_bank *bank, unsigned requester, const struct word256 *beat, cycle_t now) {
     if (bank->holder != (int)requester) {
-        hazard_fatal(bank->hazards, "xform.beat_no_grant", now, "transform",
-                     "requester %u pushed a beat without the bank's grant: it was dropped (transform slot, arbitration)",
-                     requester);
+        hazard_fatal(
+            bank->hazards, "xform.beat_no_grant", now, "transform",
+            "requester %u pushed a beat without the bank's grant: it was dropped (transform slot, arbitration)",
+            requester);
         return;
     }
     if (!bank->open || bank->finished || now == bank->started_at) {

@@ -1,9 +1,9 @@
-/* The transform slot of a memory agent (noc-and-memory §9): a bank of occupants on the mover's read-return path, and the
- * contract an occupant keeps. An occupant is one constant table and its callbacks, in a file of its own; it knows nothing
- * of addresses, memory or the mover.
+/* The transform slot of a memory agent (noc-and-memory §9): a bank of occupants on the mover's read-return path, and
+ * the contract an occupant keeps. An occupant is one constant table and its callbacks, in a file of its own; it knows
+ * nothing of addresses, memory or the mover.
  *
- * Who drives the bank: asks for the grant, holds it for its whole run, opens an entry with transform_start(), pushes the
- * entry's beats in later cycles, and takes the words in the cycle transform_capture() gives them. */
+ * Who drives the bank: asks for the grant, holds it for its whole run, opens an entry with transform_start(), pushes
+ * the entry's beats in later cycles, and takes the words in the cycle transform_capture() gives them. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "model/word.h"
 
 enum {
-    TRANSFORM_WORDS = 4, /* most words an entry yields: word0..3 of the port */
+    TRANSFORM_WORDS = 4,  /* most words an entry yields: word0..3 of the port */
     TRANSFORM_SLOTS = 15, /* ids 1..15; id 0 is the bypass */
     TRANSFORM_FAULT_BITS = 4,
     TRANSFORM_FAULT_UNKNOWN_ID = 1, /* bit 0: an entry was started with an id that names no occupant */

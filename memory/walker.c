@@ -1,5 +1,5 @@
-/* Address walker; see walker.h. Offset and axis values are carried along from element to element, since a walk takes one
- * step every cycle. */
+/* Address walker; see walker.h. Offset and axis values are carried along from element to element, since a walk takes
+ * one step every cycle. */
 #include "memory/walker.h"
 
 #include <string.h>
