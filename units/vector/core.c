@@ -347,6 +347,7 @@ static bool dtype_known(unsigned dtype) {
 static void transfer_start(struct core *core, cycle_t first) {
     const struct vector_word *word = &core->words[0];
     bool full = word->dtype == VECTOR_FP32;
+    lanes_settle(&core->lanes, first);
     core->transfer = (struct transfer){.walk = walk_start(&core->descriptors[word->ad], word->offset),
                                        .count = lanes_chunks(&core->lanes) * (full ? 2 : 1),
                                        .full = full,

@@ -143,9 +143,10 @@ static void note_range(struct lanes *lanes, const uint32_t *a, unsigned width, c
                           "exp2 of a value between 128 and 256 in magnitude wraps in the published hardware");
 }
 
-/* Computes a stage on `width` lanes; `operands` NULL stands for a broadcast of the stage's own value. */
-static void compute(struct lanes *lanes, const struct stage *stage, const uint32_t *const operands[3], unsigned width,
-                    uint32_t *out, cycle_t now) {
+/* Computes a stage on `width` lanes; `operands` NULL stands for a broadcast of the stage's own value. Returns the lanes
+ * whose predicate output is set: only a comparison has one, whatever the beat was issued as. */
+static uint16_t compute(struct lanes *lanes, const struct stage *stage, const uint32_t *const operands[3],
+                        unsigned width, uint32_t *out, cycle_t now) {
     uint32_t spread[3][LANES];
     const uint32_t *in[3];
     for (unsigned i = 0; i < 3; i++) {
@@ -155,8 +156,14 @@ static void compute(struct lanes *lanes, const struct stage *stage, const uint32
     }
     if (stage->op == VEC_EXP2)
         note_range(lanes, in[0], width, now);
-    for (unsigned lane = 0; lane < width; lane++)
-        out[lane] = e8m15_alu((enum vec_op)stage->op, in[0][lane], in[1][lane], in[2][lane], lanes->range).value;
+    uint16_t truths = 0;
+    for (unsigned lane = 0; lane < width; lane++) {
+        struct e8m15_result result =
+            e8m15_alu((enum vec_op)stage->op, in[0][lane], in[1][lane], in[2][lane], lanes->range);
+        out[lane] = result.value;
+        truths |= (uint16_t)(result.predicate << lane);
+    }
+    return truths;
 }
 
 /* Stages 1..D-1 of a beat, each on the result of the one before. */
@@ -168,7 +175,7 @@ static void finish_stages(struct lanes *lanes, struct beat *beat) {
         const uint32_t *operands[3];
         for (unsigned i = 0; i < 3; i++)
             operands[i] = stage->select[i] == VECTOR_SELECT_S || stage->select[i] == VECTOR_SELECT_K ? NULL : before;
-        compute(lanes, stage, operands, beat->width, beat->value, beat->issue);
+        beat->truths = compute(lanes, stage, operands, beat->width, beat->value, beat->issue);
     }
 }
 
@@ -180,10 +187,7 @@ static void beat_write(struct lanes *lanes, struct beat *beat) {
     finish_stages(lanes, beat);
     unsigned element = LANES * beat->chunk + beat->first;
     if (beat->compare) {
-        uint16_t bits = 0;
-        for (unsigned lane = 0; lane < beat->width; lane++)
-            bits |= (uint16_t)((beat->value[lane] != E8M15_ZERO) << lane);
-        predicate_write(lanes, beat->target, element, beat->mask, bits);
+        predicate_write(lanes, beat->target, element, beat->mask, beat->truths);
         return;
     }
     for (unsigned lane = 0; lane < beat->width; lane++)
@@ -328,7 +332,7 @@ static void first_stage(struct lanes *lanes, const struct stage *stage, struct b
         if (op_reads[stage->op] >> i & 1)
             lanes_check_read(lanes, stage->reg[i], beat->chunk, wanted, now);
     }
-    compute(lanes, stage, operands, beat->width, beat->value, now);
+    beat->truths = compute(lanes, stage, operands, beat->width, beat->value, now);
 }
 
 static void issue_beat(struct lanes *lanes, const struct lane_work *work, unsigned chunk, unsigned phase, cycle_t now) {

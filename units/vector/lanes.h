@@ -52,6 +52,7 @@ struct beat {
     uint8_t target;       /* vector register, or predicate of a comparison */
     bool compare, silent; /* silent: counted, nothing written */
     uint16_t mask;        /* lanes first..first+width-1 that are written, from bit 0 */
+    uint16_t truths;      /* predicate outputs of the last stage computed */
     uint32_t value[LANES];
 };
 
