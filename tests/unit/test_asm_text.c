@@ -87,8 +87,8 @@ static void test_recorded_stimulus(void) {
         "1000004000000400000028000000200000000000000000000000000000000000",
         "1000014000000600000028000000200000000000000000000000000000000000",
         "2000000000000001010128000000000000000000000000000000000000000000",
-        "1000000000000400000028000000000000000000000000000000000000000000",
-        "1000010000000600000028000000000000000000000000000000000000000000",
+        "1000000000000400000028000000200000000000000000000000000000000000",
+        "1000010000000600000028000000200000000000000000000000000000000000",
         "2000000000000001010128000000000000000000000000000000000000000000",
         "3000000000000400000028000000000000009081008800000000000000000000",
         "3000100000000400000028000000000000000000000000000000000000000000",
@@ -97,20 +97,16 @@ static void test_recorded_stimulus(void) {
                                                  "fill addr=0x1000 n=1 preq\n"
                                                  "fill addr=0x5000 n=1 sel=b preq txn=1\n"
                                                  "gemm gm=1 gn=1 nk=1 txn=2 last\n"
-                                                 "fill n=1\n"
-                                                 "fill addr=0x4000 n=1 sel=b txn=1\n"
+                                                 "fill n=1 preq\n"
+                                                 "fill addr=0x4000 n=1 sel=b preq txn=1\n"
                                                  "gemm gm=1 gn=1 nk=1 txn=2\n"
                                                  "drain n=1 dnode dst=(2,1) dbuf=2 dflags=1 dack=(0,1) txn=3 last\n"
                                                  "drain addr=0x40000 n=1 last\n"
                                                  "write SIG_DONE=0 at -25\n"
                                                  "write PROG_CRED=0xea60 at -21\n"
                                                  "write PROG_KICK=1 at -1\n");
-    for (unsigned i = 0; i < G_N_ELEMENTS(payloads); i++) {
-        if (i == 0 || i == 1) { /* eoff = 1 in place of preq, written below */
-            continue;
-        }
+    for (unsigned i = 0; i < G_N_ELEMENTS(payloads); i++)
         assert_payload(program, i, payloads[i]);
-    }
     g_assert_cmpuint(asm_program_item(program, 0)->instruction.node, ==, 0);
     g_assert_cmpuint(asm_program_item(program, 6)->instruction.txn, ==, 3);
     assert_command(program, 9, CONTROL_WR, AGENT_PROG_CRED, 0xea60, 0);
