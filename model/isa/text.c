@@ -129,10 +129,7 @@ static void print_packet(const struct asm_instruction *instruction, GString *out
     packet_print(instruction->type, &instruction->payload, out);
 }
 
-void asm_instruction_print(const struct asm_instruction *instruction, GString *out) {
-    static void (*const printers[])(const struct asm_instruction *, GString *) = {
-        [ASM_RAW] = print_raw, [ASM_CLUSTER] = print_cluster, [ASM_VECTOR] = print_vector, [ASM_PACKET] = print_packet};
-    printers[asm_instruction_form(instruction, instruction->form)](instruction, out);
+static void print_header(const struct asm_instruction *instruction, GString *out) {
     if (instruction->txn)
         g_string_append_printf(out, " txn=%u", instruction->txn);
     if (instruction->rsvd)
@@ -141,9 +138,17 @@ void asm_instruction_print(const struct asm_instruction *instruction, GString *o
         g_string_append(out, " last");
 }
 
+void asm_instruction_print(const struct asm_instruction *instruction, GString *out) {
+    static void (*const printers[])(const struct asm_instruction *, GString *) = {
+        [ASM_RAW] = print_raw, [ASM_CLUSTER] = print_cluster, [ASM_VECTOR] = print_vector, [ASM_PACKET] = print_packet};
+    printers[asm_instruction_form(instruction, instruction->form)](instruction, out);
+    print_header(instruction, out);
+}
+
 /* Section, mesh and slot as the reader of the printed text will have them. */
 struct print_state {
-    int node; /* -1: no section yet */
+    int node;     /* -1: no section yet */
+    int value_pc; /* where the word is that a vseti just printed takes as its value, -1 if none */
     uint32_t next_slot;
     uint8_t mesh;
 };
@@ -158,6 +163,22 @@ static void print_section(const struct asm_instruction *instruction, struct prin
     }
     state->node = instruction->node;
     state->next_slot = instruction->slot + 1;
+}
+
+/* The word after a vseti is a number, whatever instruction it would be. */
+static void print_in_sequence(const struct asm_instruction *instruction, struct print_state *state, GString *out) {
+    struct vector_envelope envelope = {0};
+    if (asm_instruction_form(instruction, instruction->form) == ASM_VECTOR)
+        vector_envelope_decode(&instruction->payload, &envelope);
+    if (envelope.op == VECTOR_IMEM && envelope.pc == state->value_pc) {
+        g_string_append_printf(out, "imem pc=%u .word 0x%" PRIx32, envelope.pc, envelope.word);
+        print_header(instruction, out);
+        state->value_pc = -1;
+        return;
+    }
+    bool takes_value = envelope.op == VECTOR_IMEM && envelope.word >> 27 == VECTOR_SETI;
+    state->value_pc = takes_value ? envelope.pc + 1 : -1;
+    asm_instruction_print(instruction, out);
 }
 
 static void print_memory(const struct asm_memory *memory, GString *out) {
@@ -179,12 +200,12 @@ static void print_item(const struct asm_item *item, struct print_state *state, G
     if (item->mesh != state->mesh)
         g_string_append_printf(out, "mesh %u\n", item->mesh);
     if (item->mesh != state->mesh)
-        *state = (struct print_state){.node = -1, .mesh = item->mesh};
+        *state = (struct print_state){.node = -1, .value_pc = -1, .mesh = item->mesh};
     switch (item->kind) {
     case ASM_INSTRUCTION:
         print_section(&item->instruction, state, out);
         g_string_append(out, "    ");
-        asm_instruction_print(&item->instruction, out);
+        print_in_sequence(&item->instruction, state, out);
         g_string_append_c(out, '\n');
         break;
     case ASM_COMMAND:
@@ -204,7 +225,7 @@ static void print_item(const struct asm_item *item, struct print_state *state, G
 }
 
 void asm_program_print(const struct asm_program *program, GString *out) {
-    struct print_state state = {.node = -1};
+    struct print_state state = {.node = -1, .value_pc = -1};
     for (unsigned i = 0; i < program->items->len; i++)
         print_item(asm_program_item(program, i), &state, out);
 }
