@@ -22,7 +22,7 @@ static void claim_I22_result_traffic_once(void) {
     g_autoptr(gemm_plan_ptr) chunk = plan_of(&REF, 1, 64, 128, 64, &options);
     g_assert_cmpuint(whole->chunks, ==, 32);
     g_assert_cmpuint(whole->counts.wr_words, ==, 64 * 64 / 16);
-    g_assert_cmpuint(32 * chunk->counts.wr_words, ==, 32 * whole->counts.wr_words);
+    g_assert_cmpuint(whole->chunks * chunk->counts.wr_words, ==, 32 * whole->counts.wr_words);
     g_assert_cmpuint(whole->counts.acc_load, ==, 64 * 64 / 16);
 }
 
