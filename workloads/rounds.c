@@ -161,24 +161,24 @@ struct shadow {
 };
 
 static void add_command(GArray *commands, int op, uint64_t address, uint64_t data, uint64_t mask) {
-    struct command command = {(uint8_t)op, address, data, mask};
+    struct control_command command = {(uint8_t)op, address, data, mask};
     g_array_append_val(commands, command);
 }
 
 static void write_changed(const struct round_options *options, GArray *commands, int64_t *shadow, uint64_t offset,
                           unsigned value) {
     if (!options->shadow || *shadow != (int64_t)value)
-        add_command(commands, COMMAND_WR, options->window + offset, value, 0);
+        add_command(commands, CONTROL_WR, options->window + offset, value, 0);
     *shadow = value;
 }
 
 static void command_kick(const struct round_options *options, const struct kick *kick, struct shadow *shadow,
                          GArray *commands) {
-    add_command(commands, COMMAND_POLL, options->window + AGENT_PROG_STAT, 0, 1); /* the dispatcher is idle */
+    add_command(commands, CONTROL_POLL, options->window + AGENT_PROG_STAT, 0, 1); /* the dispatcher is idle */
     write_changed(options, commands, &shadow->destination, AGENT_PROG_DST, node_byte(kick->x, kick->y));
     write_changed(options, commands, &shadow->length, AGENT_PROG_LEN, kick->length);
     write_changed(options, commands, &shadow->base, AGENT_PROG_BASE, kick->base);
-    add_command(commands, COMMAND_WR, options->window + AGENT_PROG_KICK, 1, 0);
+    add_command(commands, CONTROL_WR, options->window + AGENT_PROG_KICK, 1, 0);
 }
 
 /* Every flit is answered by one signal. */
@@ -191,29 +191,29 @@ static void command_wait(struct builder *builder, const struct round *round, GAr
         involved[node] = true;
     }
     if (options->wait == WAIT_GLOBAL) {
-        add_command(commands, COMMAND_POLL, options->window + AGENT_SIG_DONE, round->flit_count & COUNTER_MASK,
+        add_command(commands, CONTROL_POLL, options->window + AGENT_SIG_DONE, round->flit_count & COUNTER_MASK,
                     COUNTER_MASK);
         return;
     }
     for (unsigned node = 0; node < NODES; node++)
         if (involved[node])
-            add_command(commands, COMMAND_POLL, options->window + AGENT_NODE_STATUS + 8 * node,
+            add_command(commands, CONTROL_POLL, options->window + AGENT_NODE_STATUS + 8 * node,
                         (uint64_t)builder->signals[node] << NODE_COUNT_SHIFT,
                         (uint64_t)COUNTER_MASK << NODE_COUNT_SHIFT);
 }
 
 static void command_round(struct builder *builder, struct round *round) {
     const struct round_options *options = builder->options;
-    GArray *commands = g_array_new(FALSE, FALSE, sizeof(struct command));
+    GArray *commands = g_array_new(FALSE, FALSE, sizeof(struct control_command));
     struct shadow shadow = {-1, -1, -1};
-    add_command(commands, COMMAND_WR, options->window + AGENT_SIG_DONE, 0, 0);
-    add_command(commands, COMMAND_WR, options->window + AGENT_PROG_CRED, options->credit, 0);
+    add_command(commands, CONTROL_WR, options->window + AGENT_SIG_DONE, 0, 0);
+    add_command(commands, CONTROL_WR, options->window + AGENT_PROG_CRED, options->credit, 0);
     for (unsigned k = 0; k < round->kick_count; k++)
         command_kick(options, &round->kicks[k], &shadow, commands);
     command_wait(builder, round, commands);
-    add_command(commands, COMMAND_DONE, 0, 0, 0);
+    add_command(commands, CONTROL_DONE, 0, 0, 0);
     round->command_count = commands->len;
-    round->commands = (struct command *)(void *)g_array_free(commands, FALSE);
+    round->commands = (struct control_command *)(void *)g_array_free(commands, FALSE);
 }
 
 static bool refuse(const struct builder *builder, const struct demand *demand, GError **error) {

@@ -12,36 +12,12 @@
 
 #include "model/error.h"
 #include "model/isa/cluster.h"
+#include "model/isa/host.h"
 #include "workloads/planner.h"
 
-/* Opcodes of the control-program engine (noc-and-memory §5.8). */
-enum command_op {
-    COMMAND_WR = 1,
-    COMMAND_POLL = 2,
-    COMMAND_DONE = 3,
-};
-
-/* Offsets of the dispatch agent's window (noc-and-memory §5.2). */
-enum agent_offset {
-    AGENT_PROG_DST = 0x40,
-    AGENT_PROG_LEN = 0x48,
-    AGENT_PROG_KICK = 0x50,
-    AGENT_PROG_STAT = 0x58,
-    AGENT_PROG_CRED = 0x60,
-    AGENT_PROG_BASE = 0x68,
-    AGENT_SIG_DONE = 0x70,
-    AGENT_NODE_STATUS = 0x1000, /* + 8 * {y,x} */
-    AGENT_STAGE = 0x2000,       /* + 40 * slot + 8 * word */
-};
-
 enum {
-    FLIT_STAGE_WRITES = 5,   /* 64-bit words of a staged flit */
-    COMMAND_HOST_WRITES = 4, /* fields of a command */
-};
-
-struct command {
-    uint8_t op; /* enum command_op */
-    uint64_t address, data, mask;
+    FLIT_STAGE_WRITES = STAGE_FLIT_WORDS,
+    COMMAND_HOST_WRITES = CONTROL_COMMAND_WORDS,
 };
 
 struct staged_flit {
@@ -63,7 +39,7 @@ struct round {
     unsigned flit_count;
     struct kick *kicks; /* in order */
     unsigned kick_count;
-    struct command *commands;
+    struct control_command *commands;
     unsigned command_count;
     unsigned programs; /* flits with last: credits that don't come back */
 };

@@ -25,10 +25,10 @@ static struct round_list *rounds_of(const struct gemm_plan *plan, const struct r
 
 /* The nine commands of the worked example, in order. */
 static void worked_example(void) {
-    static const struct command expected[] = {
-        {COMMAND_WR, 0x70, 0, 0},    {COMMAND_WR, 0x60, 32, 0},       {COMMAND_POLL, 0x58, 0, 1},
-        {COMMAND_WR, 0x40, 0x11, 0}, {COMMAND_WR, 0x48, 4, 0},        {COMMAND_WR, 0x68, 0, 0},
-        {COMMAND_WR, 0x50, 1, 0},    {COMMAND_POLL, 0x70, 4, 0xffff}, {COMMAND_DONE, 0, 0, 0},
+    static const struct control_command expected[] = {
+        {CONTROL_WR, 0x70, 0, 0},    {CONTROL_WR, 0x60, 32, 0},       {CONTROL_POLL, 0x58, 0, 1},
+        {CONTROL_WR, 0x40, 0x11, 0}, {CONTROL_WR, 0x48, 4, 0},        {CONTROL_WR, 0x68, 0, 0},
+        {CONTROL_WR, 0x50, 1, 0},    {CONTROL_POLL, 0x70, 4, 0xffff}, {CONTROL_DONE, 0, 0, 0},
     };
     struct round_options options;
     round_options_init(&options);
@@ -38,7 +38,7 @@ static void worked_example(void) {
     g_assert_cmpuint(list->host_writes, ==, 57);
     g_assert_cmpuint(list->rounds[0].command_count, ==, 9);
     for (unsigned c = 0; c < 9; c++) {
-        const struct command *got = &list->rounds[0].commands[c], *want = &expected[c];
+        const struct control_command *got = &list->rounds[0].commands[c], *want = &expected[c];
         g_assert_cmpuint(got->op, ==, want->op);
         g_assert_cmphex(got->address, ==, want->address);
         g_assert_cmphex(got->data, ==, want->data);
@@ -204,7 +204,7 @@ static void per_node_waits(void) {
     g_autoptr(round_list_ptr) list = rounds_of(plan, &options);
     g_assert_cmpuint(list->count, ==, 2);
     const struct round *second = &list->rounds[1];
-    const struct command *wait = &second->commands[second->command_count - 3];
+    const struct control_command *wait = &second->commands[second->command_count - 3];
     g_assert_cmphex(wait->address, ==, 0x40000 + 0x1000 + 8 * 0x11);
     g_assert_cmphex(wait->data, ==, 88 << 8);
     g_assert_cmphex(wait->mask, ==, 0xffff00);
