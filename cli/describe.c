@@ -51,6 +51,13 @@ static void draw_centred(GString *out, const char *text) {
     g_string_append_printf(out, "%*s%-*s", MAX(left, 0), "", LABEL_WIDTH - MAX(left, 0), text);
 }
 
+/* Ends a line of the drawing; blanks at its end go. */
+static void end_line(GString *out) {
+    while (out->len && out->str[out->len - 1] == ' ')
+        g_string_truncate(out, out->len - 1);
+    g_string_append_c(out, '\n');
+}
+
 static void draw_row(GString *out, const struct machine *machine, unsigned y) {
     g_string_append_printf(out, "%4u ", y);
     for (unsigned x = 0; x <= machine->nx + 1; x++) {
@@ -62,7 +69,7 @@ static void draw_row(GString *out, const struct machine *machine, unsigned y) {
         if (x <= machine->nx)
             g_string_append(out, is_linked(machine, x, y, x + 1, y) ? "--" : "  ");
     }
-    g_string_append_c(out, '\n');
+    end_line(out);
 }
 
 static void draw_links(GString *out, const struct machine *machine, unsigned y) {
@@ -71,7 +78,7 @@ static void draw_links(GString *out, const struct machine *machine, unsigned y) 
         draw_centred(out, is_linked(machine, x, y, x, y + 1) ? "|" : "");
         g_string_append(out, "  ");
     }
-    g_string_append_c(out, '\n');
+    end_line(out);
 }
 
 static void draw(GString *out, const struct machine *machine) {
@@ -86,7 +93,7 @@ static void draw(GString *out, const struct machine *machine) {
         draw_centred(out, number);
         g_string_append(out, "  ");
     }
-    g_string_append_c(out, '\n');
+    end_line(out);
     for (unsigned y = 0; y <= machine->ny + 1; y++) {
         draw_row(out, machine, y);
         if (y <= machine->ny)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -239,6 +240,16 @@ static bool scan_container(struct scan *scan) {
     return fine;
 }
 
+/* A number as JSON writes it, which must also fit 64 bits or a double. */
+static bool scan_number(struct scan *scan, const char *at, const char *word) {
+    errno = 0;
+    if (strpbrk(word, ".eE"))
+        return fabs(g_ascii_strtod(word, NULL)) != HUGE_VAL ||
+               scan_fault(scan, at, "%.40s is too large, expected a magnitude below 1.8e308", word);
+    g_ascii_strtoll(word, NULL, 10);
+    return errno != ERANGE || scan_fault(scan, at, "%.40s is too large, expected a magnitude below 9.2e18", word);
+}
+
 /* true, false, null or a number, as far as the next character that can't belong to it. */
 static bool scan_literal(struct scan *scan) {
     static const char *const number = "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$";
@@ -246,9 +257,10 @@ static bool scan_literal(struct scan *scan) {
     while (scan->at < scan->end && (g_ascii_isalnum(*scan->at) || (strchr("+-._", *scan->at) && *scan->at)))
         scan->at++;
     g_autofree char *word = g_strndup(start, (gsize)(scan->at - start));
-    if (g_str_equal(word, "true") || g_str_equal(word, "false") || g_str_equal(word, "null") ||
-        g_regex_match_simple(number, word, 0, 0))
+    if (g_str_equal(word, "true") || g_str_equal(word, "false") || g_str_equal(word, "null"))
         return true;
+    if (g_regex_match_simple(number, word, 0, 0))
+        return scan_number(scan, start, word);
     scan->at = start;
     return scan_expected(scan, "a value: a number, a text in double quotes, true, false, null, a list or an object");
 }
@@ -379,7 +391,7 @@ static bool take_text(struct json_source *source, GError **error) {
     if (!check_syntax(source, error))
         return false;
     source->root = json_loadb(source->text, source->length, JSON_DECODE_ANY, &trouble);
-    if (!source->root) /* what the grammar allows and a machine can't hold: huge numbers, \u0000 */
+    if (!source->root) /* nothing known gets here: the scanner is no laxer than Jansson */
         return json_source_error_at(error, source->file, (unsigned)MAX(trouble.line, 1),
                                     (unsigned)MAX(trouble.column, 1), "(top)", "%s", trouble.text);
     if (!json_is_object(source->root))

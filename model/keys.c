@@ -141,7 +141,7 @@ const struct machine_key machine_keys[] = {
     NUMBER(engine.routers_per_actor, 0, 0, 65536, "routers", "Routers hosted by one actor, 0: the program chooses. Never changes a result."),
     FLAG(engine.run_ahead, 1, "Actors run ahead of the clock while nothing can reach them. Never changes a result."),
     NUMBER(engine.threads, 1, 1, 256, "threads", "Threads that step the actors of one instant. Never changes a result."),
-    NUMBER(engine.standstill_cycles, 10000, 100, 9007199254740992.0, "cycles", "Time without any progress after which a run is called dead."),
+    NUMBER(engine.standstill_cycles, 10000, 100, 1e15, "cycles", "Time without any progress after which a run is called dead."),
 };
 /* clang-format on */
 

@@ -40,7 +40,7 @@ char **machine_warnings(const struct machine *machine) {
             writers += machine->units[i].port == port;
         if (machine->memory.write_slots < 2 * writers)
             g_ptr_array_add(warnings,
-                            g_strdup_printf("wr.slots_undersized: memory port %u serves %u units, which need "
+                            g_strdup_printf("wr.slots_undersized: memory port %u has %u writers, which need "
                                             "%u write slots, but memory.write_slots is %u: writes can deadlock",
                                             port, writers, 2 * writers, machine->memory.write_slots));
     }
