@@ -80,8 +80,10 @@ int command_check(int argc, char **argv) {
     GString *report = g_string_new(NULL), *doubts = g_string_new(NULL);
     for (int i = 1; i < argc; i++) {
         GError *error = NULL;
-        if (!check_file(argv[i], report, doubts, &error))
-            status = MAX(status, cli_fail(error));
+        if (check_file(argv[i], report, doubts, &error))
+            continue;
+        int failed = cli_fail(error);
+        status = MAX(status, failed);
     }
     fputs(doubts->str, stderr);
     if (status == CLI_DONE)
