@@ -17,16 +17,22 @@ static void append_warnings(const struct json_source *source, const struct machi
     g_strfreev(warnings);
 }
 
+static void report_mesh(GString *report, const struct machine *mesh) {
+    g_string_append_printf(report, ", %u x %u routers, ", mesh->nx, mesh->ny);
+    if (mesh->bare)
+        g_string_append(report, "bare");
+    else
+        g_string_append_printf(report, "units %u, memory ports %u", mesh->unit_count, mesh->port_count);
+}
+
 static bool check_machine(const struct json_source *source, GString *report, GString *doubts, GError **error) {
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
-    g_string_append_printf(report, "%s: machine %s, %u x %u routers, ", source->file, machine.name, machine.nx,
-                           machine.ny);
-    if (machine.bare)
-        g_string_append(report, "bare\n");
-    else
-        g_string_append_printf(report, "units %u, memory ports %u\n", machine.unit_count, machine.port_count);
+    g_string_append_printf(report, "%s: machine %s", source->file, machine.name);
+    for (unsigned i = 0; i < MAX(machine.mesh_count, 1); i++)
+        report_mesh(report, machine.mesh_count ? &machine.meshes[i] : &machine);
+    g_string_append_c(report, '\n');
     append_warnings(source, &machine, doubts);
     machine_clear(&machine);
     return true;
@@ -73,7 +79,7 @@ static bool check_file(const char *name, GString *report, GString *doubts, GErro
 
 int command_check(int argc, char **argv) {
     int status = CLI_DONE;
-    if (!cli_options(&argc, &argv, NULL, "FILE…",
+    if (!cli_options(&argc, &argv, NULL, "FILE...",
                      "Reads configuration files as a run would; says what each is, or what is wrong with it.", 1,
                      G_MAXINT))
         return CLI_AT_FAULT;

@@ -11,12 +11,13 @@ enum {
     DRAW_MAX_COLUMNS = 20, /* a wider mesh fits no terminal */
     LABEL_WIDTH = 7,
     APERTURE_BIT = 39, /* noc-and-memory §1.4 */
+    MESH_SHIFT = 36,
     STAGING_ENTRY_BYTES = 128,
 };
 
 /* ---- the drawing ---- */
 
-/* "c0", "v3", "P1", … of what stands at (x, y), or "". Units by their type's first letter and number. */
+/* "c0", "v3", "P1", ... of what stands at (x, y), or "". Units by their type's first letter and number. */
 static void place_label(const struct machine *machine, unsigned x, unsigned y, char *label, size_t room) {
     unsigned number = 0;
     label[0] = '\0';
@@ -99,9 +100,6 @@ static void draw(GString *out, const struct machine *machine) {
         if (y <= machine->ny)
             draw_links(out, machine, y);
     }
-    g_string_append(out, machine->bare ? "\n() router, with a traffic source and sink\n"
-                                       : "\n() router with its local unit, P memory port; a unit is its type's first "
-                                         "letter and its number\n");
 }
 
 /* ---- the words ---- */
@@ -120,18 +118,20 @@ static void list_units(GString *out, const struct machine *machine) {
     }
 }
 
-static void list_addresses(GString *out, const struct machine *machine) {
+static void list_range(GString *out, const char *name, guint64 first, guint64 bytes) {
+    g_string_append_printf(
+        out, "  %-10s 0x%010" G_GINT64_MODIFIER "x .. 0x%010" G_GINT64_MODIFIER "x  %" G_GUINT64_FORMAT " bytes\n",
+        name, first, first + bytes - 1, bytes);
+}
+
+static void list_addresses(GString *out, const struct machine *machine, unsigned mesh) {
     const struct memory_params *memory = &machine->memory;
-    guint64 staging = (guint64)memory->staging_entries * STAGING_ENTRY_BYTES;
-    g_string_append_printf(out,
-                           "\nAddresses (40 bits)\n  DRAM       0x%010" G_GINT64_MODIFIER
-                           "x .. 0x%010" G_GINT64_MODIFIER "x  %" G_GUINT64_FORMAT " bytes\n",
-                           (guint64)0, memory->size - 1, memory->size);
+    guint64 base = (guint64)mesh << MESH_SHIFT;
+    g_string_append(out, "\nAddresses (40 bits)\n");
+    list_range(out, "DRAM", base, memory->size);
     if (memory->staging != STAGING_OFF)
-        g_string_append_printf(out,
-                               "  aperture 0 0x%010" G_GINT64_MODIFIER "x .. 0x%010" G_GINT64_MODIFIER
-                               "x  %" G_GUINT64_FORMAT " bytes, staging store\n",
-                               (guint64)1 << APERTURE_BIT, ((guint64)1 << APERTURE_BIT) + staging - 1, staging);
+        list_range(out, "aperture 0", base | (guint64)1 << APERTURE_BIT,
+                   (guint64)memory->staging_entries * STAGING_ENTRY_BYTES);
 }
 
 static void list_parameters(GString *out, const struct machine *machine) {
@@ -154,18 +154,45 @@ static void list_parameters(GString *out, const struct machine *machine) {
         g_string_append(out, "  none\n");
 }
 
+static void describe_mesh(GString *out, const struct machine *machine, unsigned id) {
+    draw(out, machine);
+    g_string_append(out, machine->bare ? "\n() router, with a traffic source and sink\n"
+                                       : "\n() router with its local unit, P memory port; a unit is its type's first "
+                                         "letter and its number\n");
+    if (machine->bare)
+        return;
+    list_units(out, machine);
+    list_addresses(out, machine, id);
+}
+
+static void describe_meshes(GString *out, const struct machine *machine) {
+    for (unsigned i = 0; i < machine->mesh_count; i++) {
+        g_string_append_printf(out, "Mesh %u: %u x %u routers\n\n", i, machine->meshes[i].nx, machine->meshes[i].ny);
+        describe_mesh(out, &machine->meshes[i], i);
+        g_string_append_c(out, '\n');
+    }
+    g_string_append(out, "Interlink: meshes");
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        g_string_append_printf(out, "%s %u", i ? " --" : "", machine->line[i]);
+    g_string_append_c(out, '\n');
+}
+
 static char *describe(const struct machine *machine) {
     GString *out = g_string_new(NULL);
-    g_string_append_printf(out, "%s: %u x %u routers, %g MHz, preset %s\n", machine->name, machine->nx, machine->ny,
-                           machine->clock_mhz, machine->preset == PRESET_SHIP ? "ship" : "bench");
+    g_string_append_printf(out, "%s: ", machine->name);
+    if (machine->mesh_count)
+        g_string_append_printf(out, "%u meshes", machine->mesh_count);
+    else
+        g_string_append_printf(out, "%u x %u routers", machine->nx, machine->ny);
+    g_string_append_printf(out, ", %g MHz, preset %s\n", machine->clock_mhz,
+                           machine->preset == PRESET_SHIP ? "ship" : "bench");
     if (machine->description)
         g_string_append_printf(out, "%s\n", machine->description);
     g_string_append_c(out, '\n');
-    draw(out, machine);
-    if (!machine->bare) {
-        list_units(out, machine);
-        list_addresses(out, machine);
-    }
+    if (machine->mesh_count)
+        describe_meshes(out, machine);
+    else
+        describe_mesh(out, machine, 0);
     list_parameters(out, machine);
     return g_string_free(out, FALSE);
 }

@@ -1,4 +1,4 @@
-/* flitsim COMMAND …: finds the command and hands over. */
+/* flitsim COMMAND ...: finds the command and hands over. */
 #include "cli/cli.h"
 
 #include <locale.h>
@@ -19,7 +19,7 @@ static const struct {
 };
 
 static void print_help(FILE *out) {
-    fprintf(out, "Usage: flitsim COMMAND [OPTION…] [ARGUMENT…]\n\n"
+    fprintf(out, "Usage: flitsim COMMAND [OPTION...] [ARGUMENT...]\n\n"
                  "Simulates mesh-connected matmul accelerators cycle by cycle.\n\nCommands:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);

@@ -89,6 +89,17 @@ static void resolve_files(struct machine *machine, const struct json_source *sou
     machine->noc.routing_table = g_canonicalize_filename(file, NULL);
 }
 
+static void finish(struct machine *machine, const struct json_source *source) {
+    default_name(machine, source->file);
+    resolve_files(machine, source);
+    for (unsigned i = 0; i < machine->mesh_count; i++) {
+        struct machine *mesh = &machine->meshes[i];
+        g_free(mesh->name);
+        mesh->name = g_strdup_printf("%s.mesh%u", machine->name, i);
+        resolve_files(mesh, source);
+    }
+}
+
 bool config_read_machine(struct machine *machine, const struct json_source *source, GError **error) {
     machine_init(machine);
     if (!keys_parse(source, machine, error) || !map_parse(source, machine, error) ||
@@ -96,8 +107,7 @@ bool config_read_machine(struct machine *machine, const struct json_source *sour
         machine_clear(machine);
         return false;
     }
-    default_name(machine, source->file);
-    resolve_files(machine, source);
+    finish(machine, source);
     return true;
 }
 
@@ -160,10 +170,28 @@ static void add_places(json_t *root, const struct machine *machine) {
     json_object_set_new(root, "units", units);
 }
 
+static void add_mesh(json_t *root, const struct machine *machine) {
+    json_object_set_new(root, "mesh", json_pack("{s:i, s:i}", "columns", (int)machine->nx, "rows", (int)machine->ny));
+    if (machine->bare)
+        json_object_set_new(root, "bare", json_true());
+    else
+        add_places(root, machine);
+}
+
+static void add_meshes(json_t *root, const struct machine *machine) {
+    json_t *meshes = json_array(), *line = json_array();
+    for (unsigned i = 0; i < machine->mesh_count; i++) {
+        json_t *mesh = json_object();
+        add_mesh(mesh, &machine->meshes[i]);
+        json_array_append_new(meshes, mesh);
+        json_array_append_new(line, json_integer(machine->line[i]));
+    }
+    json_object_set_new(root, "meshes", meshes);
+    json_object_set_new(root, "line", line);
+}
+
 /* Unit types beyond the architecture's own need a token to be known by; the token itself is free. */
-static void add_plugins(json_t *root, const struct machine *machine) {
-    json_t *tokens = json_object(), *plugins = json_array();
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+static void add_tokens(json_t *tokens, GHashTable *seen, const struct machine *machine) {
     for (unsigned i = 0; i < machine->unit_count; i++) {
         char token[16];
         if (machine->units[i].kind != UNIT_PLUGIN || !g_hash_table_add(seen, machine->units[i].type))
@@ -171,6 +199,14 @@ static void add_plugins(json_t *root, const struct machine *machine) {
         snprintf(token, sizeof token, "u%02u", g_hash_table_size(seen) - 1);
         json_object_set_new(tokens, token, json_string(machine->units[i].type));
     }
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        add_tokens(tokens, seen, &machine->meshes[i]);
+}
+
+static void add_plugins(json_t *root, const struct machine *machine) {
+    json_t *tokens = json_object(), *plugins = json_array();
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    add_tokens(tokens, seen, machine);
     for (size_t i = 0; machine->plugins && machine->plugins[i]; i++)
         json_array_append_new(plugins, json_string(machine->plugins[i]));
     g_hash_table_unref(seen);
@@ -182,11 +218,7 @@ char *config_machine_json(const struct machine *machine) {
     json_t *root = json_pack("{s:s}", "schema", MACHINE_SCHEMA);
     for (size_t i = 0; i < machine_key_count; i++)
         add_parameter(root, &machine_keys[i], machine);
-    json_object_set_new(root, "mesh", json_pack("{s:i, s:i}", "columns", (int)machine->nx, "rows", (int)machine->ny));
-    if (machine->bare)
-        json_object_set_new(root, "bare", json_true());
-    else
-        add_places(root, machine);
+    (machine->mesh_count ? add_meshes : add_mesh)(root, machine);
     add_plugins(root, machine);
     char *dump = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     char *text = g_strconcat(dump, "\n", NULL);

@@ -158,6 +158,10 @@ static const struct {
     {"units", "array", "With mesh: {\"type\", \"x\", \"y\"} and optionally \"port\" and \"name\" for each unit."},
     {"ports", "array", "With mesh: {\"x\", \"y\"} of each memory port; port 0 is the first."},
     {"bare", "boolean", "With mesh: nothing but a traffic source and a sink at every router."},
+    {"meshes", "array",
+     "Instead of one mesh 2 to 4, each an object with map, map_file or mesh, joined by the interlink."},
+    {"line", "array",
+     "With meshes: their numbers in the order in which they are joined; [0, 1, 3, 2] for four when not given."},
     {"tokens", "object", "Further tokens of the picture: {\"sax\": \"saxpy\"} names a unit type."},
     {"plugins", "array", "Shared objects that bring unit types, named relative to this file."},
 };
@@ -222,6 +226,15 @@ void keys_defaults(struct machine *machine, enum machine_preset preset) {
     for (size_t i = 0; i < machine_key_count; i++)
         set_number(&machine_keys[i], machine, machine_keys[i].defaults[preset]);
     machine->preset = preset;
+}
+
+void keys_copy(struct machine *machine, const struct machine *from) {
+    for (size_t i = 0; i < machine_key_count; i++) {
+        const struct machine_key *key = &machine_keys[i];
+        set_number(key, machine, get_number(key, from));
+        if (key->type == KEY_STRING)
+            *(char **)member(key, machine) = g_strdup(*(char *const *)((const char *)from + key->offset));
+    }
 }
 
 void keys_clear(struct machine *machine) {

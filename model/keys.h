@@ -41,6 +41,8 @@ const struct machine_key *key_find(const char *path);
 
 /* Puts the preset's defaults in place; texts that were there are freed. */
 void keys_defaults(struct machine *machine, enum machine_preset preset);
+/* Puts the parameters of another machine in place, texts included. */
+void keys_copy(struct machine *machine, const struct machine *from);
 /* Frees the texts. */
 void keys_clear(struct machine *machine);
 

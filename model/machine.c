@@ -19,6 +19,9 @@ void machine_clear(struct machine *machine) {
     g_free(machine->units);
     g_free(machine->ports);
     g_strfreev(machine->plugins);
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        machine_clear(&machine->meshes[i]);
+    g_free(machine->meshes);
     keys_clear(machine);
     memset(machine, 0, sizeof *machine);
 }
@@ -32,8 +35,7 @@ unsigned machine_port_hops(const struct machine *machine, const struct machine_u
     return (unsigned)(abs(ux - px) + abs(uy - py)) + 1;
 }
 
-char **machine_warnings(const struct machine *machine) {
-    GPtrArray *warnings = g_ptr_array_new();
+static void warn_of_mesh(GPtrArray *warnings, const struct machine *machine) {
     for (unsigned port = 0; port < machine->port_count; port++) {
         unsigned writers = 0;
         for (unsigned i = 0; i < machine->unit_count; i++)
@@ -44,6 +46,13 @@ char **machine_warnings(const struct machine *machine) {
                                             "%u write slots, but memory.write_slots is %u: writes can deadlock",
                                             port, writers, 2 * writers, machine->memory.write_slots));
     }
+}
+
+char **machine_warnings(const struct machine *machine) {
+    GPtrArray *warnings = g_ptr_array_new();
+    warn_of_mesh(warnings, machine);
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        warn_of_mesh(warnings, &machine->meshes[i]);
     g_ptr_array_add(warnings, NULL);
     return (char **)g_ptr_array_free(warnings, FALSE);
 }

@@ -176,6 +176,10 @@ struct engine_params {
     uint64_t standstill_cycles; /* cycles without progress before a run is called dead */
 };
 
+enum {
+    MACHINE_MAX_MESHES = 4, /* two address bits, noc-and-memory §1.4 */
+};
+
 struct machine_unit {
     int kind;   /* enum unit_kind */
     char *type; /* "cluster", "vector" or a plug-in's name */
@@ -210,6 +214,11 @@ struct machine {
     unsigned port_count; /* 0 for a bare mesh */
     bool bare;           /* traffic sources and sinks only */
     char **plugins;      /* shared objects that bring unit types, NULL-terminated; or NULL */
+    /* Several meshes joined in a line (noc-and-memory §10.1): each is a machine of its own with the parameters of this
+     * one, whose own nx, ny, units and ports are then empty. One mesh: none here. */
+    struct machine *meshes;
+    unsigned mesh_count;               /* 0, or 2..MACHINE_MAX_MESHES */
+    unsigned line[MACHINE_MAX_MESHES]; /* mesh ids by position in the line */
 };
 
 /* All defaults of the bench preset, no name, no units, a mesh of 0 x 0 routers. */

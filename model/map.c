@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/keys.h"
+
 enum site_kind {
     SITE_NOTHING,
     SITE_TIED_OFF,
@@ -43,12 +45,30 @@ struct site {
 struct map {
     const struct json_source *source;
     struct machine *machine;
-    GArray *sites;  /* struct site */
-    char *map_file; /* path of the picture's own file, or NULL */
+    const json_t *node; /* the object that describes this mesh: the whole file, or one of "meshes" */
+    const char *prefix; /* its path */
+    GArray *sites;      /* struct site; their paths begin at node */
+    char *map_file;     /* path of the picture's own file, or NULL */
 };
 
 static void site_clear(void *data) {
     g_free(((struct site *)data)->path);
+}
+
+/* A path that begins at the mesh's own object, as one of the file. */
+static char *full_path(const struct map *map, const char *path) {
+    return map->prefix[0] && path[0] ? g_strconcat(map->prefix, ".", path, NULL) : g_strconcat(map->prefix, path, NULL);
+}
+
+static bool map_error(const struct map *map, GError **error, enum json_place place, const char *path, unsigned skip,
+                      const char *format, ...) G_GNUC_PRINTF(6, 7);
+static bool map_error(const struct map *map, GError **error, enum json_place place, const char *path, unsigned skip,
+                      const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments), *full = full_path(map, path);
+    va_end(arguments);
+    return json_source_error(map->source, error, place, full, skip, "%s", text);
 }
 
 static bool site_error(const struct map *map, const struct site *site, GError **error, const char *format, ...)
@@ -60,15 +80,17 @@ static bool site_error(const struct map *map, const struct site *site, GError **
     va_end(arguments);
     if (site->file)
         return json_source_error_at(error, site->file, site->line, site->skip + 1, site->path, "%s", text);
-    return json_source_error(map->source, error, JSON_PLACE_VALUE, site->path, site->skip, "%s", text);
+    return map_error(map, error, JSON_PLACE_VALUE, site->path, site->skip, "%s", text);
 }
 
+/* A key of this mesh. */
+static const json_t *own(const struct map *map, const char *key) {
+    return json_object_get(map->node, key);
+}
+
+/* A key that holds for all meshes. */
 static const json_t *top(const struct map *map, const char *key) {
     return json_object_get(map->source->root, key);
-}
-
-static bool top_error(const struct map *map, GError **error, const char *path, const char *text) {
-    return json_source_error(map->source, error, JSON_PLACE_VALUE, path, 0, "%s", text);
 }
 
 /* ---- the picture ---- */
@@ -91,12 +113,12 @@ static bool find_token(const struct map *map, const char *word, struct token *to
 
 static char *nearest_token(const struct map *map, const char *word) {
     GPtrArray *words = g_ptr_array_new();
-    const char *own;
+    const char *word_of_file;
     json_t *type;
     for (size_t i = 0; i < G_N_ELEMENTS(builtin_tokens); i++)
         if (builtin_tokens[i].kind != SITE_RETIRED)
             g_ptr_array_add(words, (void *)builtin_tokens[i].token);
-    json_object_foreach((json_t *)top(map, "tokens"), own, type) g_ptr_array_add(words, (void *)own);
+    json_object_foreach((json_t *)top(map, "tokens"), word_of_file, type) g_ptr_array_add(words, (void *)word_of_file);
     g_ptr_array_add(words, NULL);
     g_autofree char *all = g_strjoinv(", ", (char **)words->pdata);
     const char *near = nearest_word(word, (const char *const *)words->pdata, words->len - 1);
@@ -169,19 +191,17 @@ static bool check_picture(struct map *map, const struct site *site, unsigned row
 }
 
 static bool parse_rows(struct map *map, GError **error) {
-    const json_t *rows = top(map, "map"), *row;
+    const json_t *rows = own(map, "map"), *row;
     size_t index;
     unsigned width = 0, columns;
     struct site whole = {.path = "map"};
     if (!json_is_array(rows))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, "map", 0, "is %s, expected a list of rows",
-                                 json_kind(rows));
+        return map_error(map, error, JSON_PLACE_VALUE, "map", 0, "is %s, expected a list of rows", json_kind(rows));
     json_array_foreach(rows, index, row) {
         g_autofree char *path = json_path_index("map", index);
         struct site site = {.path = path, .y = (unsigned)index, .port = PORT_UNBOUND, .skip = 1};
         if (!json_is_string(row))
-            return json_source_error(map->source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected a row of tokens",
-                                     json_kind(row));
+            return map_error(map, error, JSON_PLACE_VALUE, path, 0, "is %s, expected a row of tokens", json_kind(row));
         if (!add_row(map, &site, json_string_value(row), &columns, error) ||
             !check_columns(map, &site, columns, &width, error))
             return false;
@@ -204,12 +224,12 @@ static bool parse_file_rows(struct map *map, char **lines, GError **error) {
 }
 
 static bool parse_file(struct map *map, GError **error) {
-    const json_t *name = top(map, "map_file");
+    const json_t *name = own(map, "map_file");
     gsize length;
     if (!json_is_string(name))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, "map_file", 0, "is %s, expected a file name",
-                                 json_kind(name));
-    map->map_file = json_source_beside(map->source, "map_file", json_string_value(name));
+        return map_error(map, error, JSON_PLACE_VALUE, "map_file", 0, "is %s, expected a file name", json_kind(name));
+    g_autofree char *path = full_path(map, "map_file");
+    map->map_file = json_source_beside(map->source, path, json_string_value(name));
     g_autofree char *text = json_source_read_text(map->map_file, &length, error);
     if (!text)
         return false;
@@ -231,8 +251,8 @@ static bool get_whole(const struct map *map, const json_t *object, const char *p
         return true;
     }
     char *dump = json_is_number(given) ? json_dumps(given, JSON_ENCODE_ANY) : NULL;
-    json_source_error(map->source, error, JSON_PLACE_VALUE, below, 0, "is %s, expected a whole number %u..%u",
-                      dump ? dump : json_kind(given), min, max);
+    map_error(map, error, JSON_PLACE_VALUE, below, 0, "is %s, expected a whole number %u..%u",
+              dump ? dump : json_kind(given), min, max);
     free(dump);
     return false;
 }
@@ -244,8 +264,8 @@ static bool get_text(const struct map *map, const json_t *object, const char *pa
     *value = json_string_value(given);
     if (*value && (*value)[0])
         return true;
-    return json_source_error(map->source, error, JSON_PLACE_VALUE, below, 0, "is %s, expected a text",
-                             *value ? "empty" : json_kind(given));
+    return map_error(map, error, JSON_PLACE_VALUE, below, 0, "is %s, expected a text",
+                     *value ? "empty" : json_kind(given));
 }
 
 /* Only the keys named in `known` (NULL-terminated) may stand in the object. */
@@ -254,15 +274,14 @@ static bool check_object(const struct map *map, const json_t *object, const char
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected an object",
-                                 json_kind(object));
+        return map_error(map, error, JSON_PLACE_VALUE, path, 0, "is %s, expected an object", json_kind(object));
     json_object_foreach((json_t *)object, key, value) {
         if (g_strv_contains(known, key))
             continue;
         g_autofree char *below = json_path_key(path, key), *all = g_strjoinv(", ", (char **)known);
         const char *near = nearest_word(key, known, g_strv_length((char **)known));
-        return json_source_error(map->source, error, JSON_PLACE_KEY, below, 0, "unknown key, expected %s%s",
-                                 near ? "perhaps " : "one of ", near ? near : all);
+        return map_error(map, error, JSON_PLACE_KEY, below, 0, "unknown key, expected %s%s",
+                         near ? "perhaps " : "one of ", near ? near : all);
     }
     return true;
 }
@@ -271,12 +290,12 @@ static bool check_object(const struct map *map, const json_t *object, const char
 static bool check_type(const struct map *map, const char *type, const char *path, GError **error) {
     GPtrArray *types = g_ptr_array_new();
     const char *token;
-    json_t *own;
+    json_t *name;
     bool known = false;
     g_ptr_array_add(types, "cluster");
     g_ptr_array_add(types, "vector");
-    json_object_foreach((json_t *)top(map, "tokens"), token, own)
-        g_ptr_array_add(types, (void *)json_string_value(own));
+    json_object_foreach((json_t *)top(map, "tokens"), token, name)
+        g_ptr_array_add(types, (void *)json_string_value(name));
     for (guint i = 0; i < types->len; i++)
         known |= g_str_equal(types->pdata[i], type);
     const char *near = nearest_word(type, (const char *const *)types->pdata, types->len);
@@ -284,9 +303,8 @@ static bool check_type(const struct map *map, const char *type, const char *path
     if (known)
         return true;
     g_autofree char *below = json_path_key(path, "type");
-    return json_source_error(map->source, error, JSON_PLACE_VALUE, below, 0, "unknown unit type '%s', expected %s%s",
-                             type, near ? "perhaps " : "cluster, vector, or a type that \"tokens\" names",
-                             near ? near : "");
+    return map_error(map, error, JSON_PLACE_VALUE, below, 0, "unknown unit type '%s', expected %s%s", type,
+                     near ? "perhaps " : "cluster, vector, or a type that \"tokens\" names", near ? near : "");
 }
 
 static bool add_listed(struct map *map, const json_t *entry, const char *path, enum site_kind kind, GError **error) {
@@ -303,7 +321,7 @@ static bool add_listed(struct map *map, const json_t *entry, const char *path, e
         return false;
     if (json_object_get(entry, "name") && !get_text(map, entry, path, "name", &site.name, error))
         return false;
-    size_t ports = json_array_size(top(map, "ports"));
+    size_t ports = json_array_size(own(map, "ports"));
     if (json_object_get(entry, "port") &&
         !get_whole(map, entry, path, "port", 0, ports ? (unsigned)ports - 1 : 0, &site.port, error))
         return false;
@@ -315,13 +333,12 @@ static bool add_listed(struct map *map, const json_t *entry, const char *path, e
 }
 
 static bool add_list(struct map *map, const char *key, enum site_kind kind, GError **error) {
-    const json_t *list = top(map, key), *entry;
+    const json_t *list = own(map, key), *entry;
     size_t index;
     if (!list)
         return true;
     if (!json_is_array(list))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, key, 0, "is %s, expected a list",
-                                 json_kind(list));
+        return map_error(map, error, JSON_PLACE_VALUE, key, 0, "is %s, expected a list", json_kind(list));
     json_array_foreach(list, index, entry) {
         g_autofree char *path = json_path_index(key, index);
         if (!add_listed(map, entry, path, kind, error))
@@ -332,7 +349,7 @@ static bool add_list(struct map *map, const char *key, enum site_kind kind, GErr
 
 static bool parse_lists(struct map *map, GError **error) {
     static const char *const keys[] = {"columns", "rows", NULL};
-    const json_t *mesh = top(map, "mesh");
+    const json_t *mesh = own(map, "mesh");
     unsigned most = map->machine->bare ? MAP_MAX_BARE_ROUTERS : MAP_MAX_ROUTERS;
     int columns = 0, rows = 0;
     if (!check_object(map, mesh, "mesh", keys, error) ||
@@ -396,7 +413,7 @@ static bool check_ports(const struct map *map, GError **error) {
         if (ports > MAP_MAX_PORTS)
             return site_error(map, site, error, "is memory port number %u, expected at most %d", ports, MAP_MAX_PORTS);
     }
-    const char *where = top(map, "ports") ? "ports" : top(map, "mesh") ? "mesh" : "map";
+    const char *where = own(map, "ports") ? "ports" : own(map, "mesh") ? "mesh" : "map";
     struct site whole = {.path = (char *)where, .file = map->map_file, .line = 1};
     return ports > 0 ||
            site_error(map, &whole, error, "mesh has no memory port, expected 1 to %d on its edges", MAP_MAX_PORTS);
@@ -511,18 +528,17 @@ static bool check_tokens(const struct map *map, GError **error) {
     const char *word;
     json_t *type;
     if (tokens && !json_is_object(tokens))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, "tokens", 0,
-                                 "is %s, expected an object of token and unit type", json_kind(tokens));
+        return map_error(map, error, JSON_PLACE_VALUE, "tokens", 0, "is %s, expected an object of token and unit type",
+                         json_kind(tokens));
     json_object_foreach((json_t *)tokens, word, type) {
         g_autofree char *path = json_path_key("tokens", word);
         const char *text;
         for (size_t i = 0; i < G_N_ELEMENTS(builtin_tokens); i++)
             if (g_str_equal(builtin_tokens[i].token, word))
-                return json_source_error(map->source, error, JSON_PLACE_KEY, path, 0,
-                                         "token is taken, expected three other letters");
+                return map_error(map, error, JSON_PLACE_KEY, path, 0, "token is taken, expected three other letters");
         if (strlen(word) != TOKEN_LENGTH || strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789") != TOKEN_LENGTH)
-            return json_source_error(map->source, error, JSON_PLACE_KEY, path, 0,
-                                     "is no token, expected three small letters or digits");
+            return map_error(map, error, JSON_PLACE_KEY, path, 0,
+                             "is no token, expected three small letters or digits");
         if (!get_text(map, tokens, "tokens", word, &text, error))
             return false;
     }
@@ -535,14 +551,14 @@ static bool read_plugins(const struct map *map, GError **error) {
     if (!plugins)
         return true;
     if (!json_is_array(plugins))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, "plugins", 0, "is %s, expected a list of files",
-                                 json_kind(plugins));
+        return map_error(map, error, JSON_PLACE_VALUE, "plugins", 0, "is %s, expected a list of files",
+                         json_kind(plugins));
     map->machine->plugins = g_new0(char *, json_array_size(plugins) + 1);
     json_array_foreach(plugins, index, name) {
         g_autofree char *path = json_path_index("plugins", index);
         if (!json_string_length(name))
-            return json_source_error(map->source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected a file name",
-                                     json_is_string(name) ? "empty" : json_kind(name));
+            return map_error(map, error, JSON_PLACE_VALUE, path, 0, "is %s, expected a file name",
+                             json_is_string(name) ? "empty" : json_kind(name));
         g_autofree char *file = json_source_beside(map->source, path, json_string_value(name));
         map->machine->plugins[index] = g_canonicalize_filename(file, NULL);
     }
@@ -555,43 +571,115 @@ static bool check_forms(const struct map *map, GError **error) {
     static const char *const lists[] = {"units", "ports"};
     const char *given = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
-        if (given && top(map, forms[i]))
-            return json_source_error(map->source, error, JSON_PLACE_KEY, forms[i], 0,
-                                     "stands beside %s, expected one of the two", given);
-        if (top(map, forms[i]))
+        if (given && own(map, forms[i]))
+            return map_error(map, error, JSON_PLACE_KEY, forms[i], 0, "stands beside %s, expected one of the two",
+                             given);
+        if (own(map, forms[i]))
             given = forms[i];
     }
     if (!given)
-        return top_error(map, error, "", "machine has no mesh, expected map, map_file or mesh");
+        return map_error(map, error, JSON_PLACE_VALUE, "", 0, "machine has no mesh, expected map, map_file or mesh%s",
+                         map->prefix[0] ? "" : " (or meshes)");
     bool mesh = g_str_equal(given, "mesh");
     if (map->machine->bare && !mesh)
-        return json_source_error(map->source, error, JSON_PLACE_KEY, given, 0,
-                                 "stands beside bare, expected mesh with columns and rows");
+        return map_error(map, error, JSON_PLACE_KEY, given, 0,
+                         "stands beside bare, expected mesh with columns and rows");
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
-        if (top(map, lists[i]) && (!mesh || map->machine->bare))
-            return json_source_error(map->source, error, JSON_PLACE_KEY, lists[i], 0,
-                                     "stands beside %s, expected it only with mesh", mesh ? "bare" : given);
+        if (own(map, lists[i]) && (!mesh || map->machine->bare))
+            return map_error(map, error, JSON_PLACE_KEY, lists[i], 0, "stands beside %s, expected it only with mesh",
+                             mesh ? "bare" : given);
     return true;
 }
 
-static bool parse_all(struct map *map, GError **error) {
-    const json_t *bare = top(map, "bare");
+/* The mesh that `map` describes. */
+static bool parse_mesh(struct map *map, GError **error) {
+    const json_t *bare = own(map, "bare");
     if (bare && !json_is_boolean(bare))
-        return json_source_error(map->source, error, JSON_PLACE_VALUE, "bare", 0, "is %s, expected true or false",
-                                 json_kind(bare));
+        return map_error(map, error, JSON_PLACE_VALUE, "bare", 0, "is %s, expected true or false", json_kind(bare));
     map->machine->bare = json_is_true(bare);
-    if (!check_forms(map, error) || !check_tokens(map, error) || !read_plugins(map, error))
+    if (!check_forms(map, error))
         return false;
-    if (!(top(map, "map") ? parse_rows : top(map, "map_file") ? parse_file : parse_lists)(map, error))
+    if (!(own(map, "map") ? parse_rows : own(map, "map_file") ? parse_file : parse_lists)(map, error))
         return false;
     return map->machine->bare || (check_sites(map, error) && place_all(map, error));
 }
 
-bool map_parse(const struct json_source *source, struct machine *machine, GError **error) {
-    struct map map = {.source = source, .machine = machine, .sites = g_array_new(FALSE, FALSE, sizeof(struct site))};
+static bool parse_at(const struct json_source *source, const json_t *node, const char *prefix, struct machine *machine,
+                     GError **error) {
+    struct map map = {.source = source,
+                      .machine = machine,
+                      .node = node,
+                      .prefix = prefix,
+                      .sites = g_array_new(FALSE, FALSE, sizeof(struct site))};
     g_array_set_clear_func(map.sites, site_clear);
-    bool fine = parse_all(&map, error);
+    bool fine = parse_mesh(&map, error);
     g_array_unref(map.sites);
     g_free(map.map_file);
     return fine;
+}
+
+/* ---- several meshes ---- */
+
+/* One of "meshes": the parameters are those of the whole machine. */
+static bool parse_one_of(const struct map *map, size_t index, GError **error) {
+    static const char *const keys[] = {"map", "map_file", "mesh", "units", "ports", NULL};
+    const json_t *node = json_array_get(top(map, "meshes"), index);
+    g_autofree char *path = json_path_index("meshes", index);
+    struct machine *mesh = &map->machine->meshes[map->machine->mesh_count++];
+    keys_copy(mesh, map->machine);
+    return check_object(map, node, path, keys, error) && parse_at(map->source, node, path, mesh, error);
+}
+
+/* The order in which the meshes are joined: each number once (noc-and-memory §10.1). */
+static bool parse_line(const struct map *map, GError **error) {
+    static const unsigned of_four[MACHINE_MAX_MESHES] = {0, 1, 3, 2};
+    const json_t *line = top(map, "line");
+    unsigned count = map->machine->mesh_count, seen = 0;
+    for (unsigned i = 0; i < count; i++)
+        map->machine->line[i] = count == MACHINE_MAX_MESHES ? of_four[i] : i;
+    if (!line)
+        return true;
+    if (!json_is_array(line) || json_array_size(line) != count)
+        return map_error(map, error, JSON_PLACE_VALUE, "line", 0, "is %s of %zu items, expected a list of %u meshes",
+                         json_kind(line), json_array_size(line), count);
+    for (unsigned i = 0; i < count; i++) {
+        g_autofree char *path = json_path_index("line", i);
+        const json_t *mesh = json_array_get(line, i);
+        json_int_t id = json_is_integer(mesh) ? json_integer_value(mesh) : -1;
+        if (id < 0 || id >= count || (seen & 1u << id))
+            return map_error(map, error, JSON_PLACE_VALUE, path, 0,
+                             "is no mesh or one that was named before, expected each of 0..%u once", count - 1);
+        seen |= 1u << id;
+        map->machine->line[i] = (unsigned)id;
+    }
+    return true;
+}
+
+static bool parse_meshes(const struct map *map, GError **error) {
+    static const char *const single[] = {"map", "map_file", "mesh", "units", "ports", "bare"};
+    const json_t *meshes = top(map, "meshes");
+    size_t count = json_array_size(meshes);
+    if (!json_is_array(meshes) || count < 2 || count > MACHINE_MAX_MESHES)
+        return map_error(map, error, JSON_PLACE_VALUE, "meshes", 0,
+                         "is %s of %zu items, expected a list of 2..%d meshes", json_kind(meshes), count,
+                         MACHINE_MAX_MESHES);
+    for (size_t i = 0; i < G_N_ELEMENTS(single); i++)
+        if (top(map, single[i]))
+            return map_error(map, error, JSON_PLACE_KEY, single[i], 0, "stands beside meshes, expected it inside one");
+    map->machine->meshes = g_new0(struct machine, count);
+    for (size_t i = 0; i < count; i++)
+        if (!parse_one_of(map, i, error))
+            return false;
+    return parse_line(map, error);
+}
+
+bool map_parse(const struct json_source *source, struct machine *machine, GError **error) {
+    struct map map = {.source = source, .machine = machine, .node = source->root, .prefix = ""};
+    if (!check_tokens(&map, error) || !read_plugins(&map, error))
+        return false;
+    if (top(&map, "meshes"))
+        return parse_meshes(&map, error);
+    if (top(&map, "line"))
+        return map_error(&map, error, JSON_PLACE_KEY, "line", 0, "stands without meshes, expected both or neither");
+    return parse_at(source, source->root, "", machine, error);
 }

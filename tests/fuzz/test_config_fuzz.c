@@ -147,6 +147,15 @@ static void every_key_of_a_picture(void) {
     json_decref(root);
 }
 
+static void every_key_of_meshes(void) {
+    json_t *root =
+        json_loads("{\"line\": [1, 0], \"meshes\": [{" MACHINE_MAP "}, {\"mesh\": {\"columns\": 1, \"rows\": 1},"
+                   "\"ports\": [{\"x\": 0, \"y\": 1}], \"units\": []}]}",
+                   0, NULL);
+    mutate(root, root, "");
+    json_decref(root);
+}
+
 /* Cut after every byte, and every byte replaced by each of some that matter to the grammar. */
 static void every_byte(void) {
     static const char bytes[] = "{}[]\",:\\ 0-.e\n\x01\x80\xffxu#";
@@ -181,6 +190,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/config/fuzz/every_key_of_lists", every_key_of_lists);
     g_test_add_func("/config/fuzz/every_key_of_a_picture", every_key_of_a_picture);
+    g_test_add_func("/config/fuzz/every_key_of_meshes", every_key_of_meshes);
     g_test_add_func("/config/fuzz/every_byte", every_byte);
     g_test_add_func("/config/fuzz/every_key_by_set", every_key_by_set);
     return g_test_run();

@@ -106,19 +106,25 @@ static void shipped_maps_are_the_published_ones(void) {
 static void no_shipped_machine_is_left_out(void) {
     GDir *folder = g_dir_open(FLITSIM_SOURCE_DIR "/configs/machines", 0, NULL);
     const char *entry;
-    unsigned bare = 0, mapped = 0;
+    unsigned bare = 0, mapped = 0, joined = 0;
     while ((entry = g_dir_read_name(folder))) {
         g_autofree char *name = g_strndup(entry, strlen(entry) - strlen(".json"));
         struct machine machine;
         load(&machine, name);
         bare += machine.bare;
+        joined += machine.mesh_count > 0;
+        unsigned known = machine.bare || machine.mesh_count;
         for (size_t i = 0; i < G_N_ELEMENTS(shipped); i++)
-            mapped += g_str_equal(shipped[i].name, name);
+            if (g_str_equal(shipped[i].name, name))
+                known = ++mapped;
+        if (!known)
+            g_error("%s is shipped, but no test knows what it should be", name);
         machine_clear(&machine);
     }
     g_dir_close(folder);
     g_assert_cmpuint(mapped, ==, G_N_ELEMENTS(shipped));
     g_assert_cmpuint(bare, ==, 5);
+    g_assert_cmpuint(joined, ==, 1);
 }
 
 /* workloads §0.2 */
@@ -290,7 +296,7 @@ static void what_is_no_mesh_is_refused(void) {
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"{}", "m.json:1:1: (top): machine has no mesh, expected map, map_file or mesh"},
+        {"{}", "m.json:1:1: (top): machine has no mesh, expected map, map_file or mesh (or meshes)"},
         {"{\"map\": 3}", "m.json:1:9: map: is a whole number, expected a list of rows"},
         {"{\"map\": []}",
          "m.json:1:9: map: picture has 0 rows of 0 tokens, expected at least 3 x 3: one router and its "
@@ -360,6 +366,62 @@ static void what_is_no_mesh_is_refused(void) {
         assert_refused(rows[i].text, NULL, rows[i].message);
 }
 
+/* noc-and-memory §11.2, four-mesh machine. */
+static void four_meshes_in_a_line(void) {
+    static const unsigned line[] = {0, 1, 3, 2};
+    static const char *const meshes[] = {"ship_2x2_6_2", "ship_2x1_6_0", "ship_2x2_6_2", "ship_2x2_6_2"};
+    struct machine machine, again;
+    load(&machine, "ship_4_meshes");
+    g_assert_cmpuint(machine.mesh_count, ==, 4);
+    g_assert_cmpuint(machine.unit_count, ==, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct machine *mesh = &machine.meshes[i];
+        struct machine alone;
+        load(&alone, meshes[i]);
+        g_autofree char *clusters = notation(mesh, UNIT_CLUSTER), *same_clusters = notation(&alone, UNIT_CLUSTER);
+        g_autofree char *vectors = notation(mesh, UNIT_VECTOR), *same_vectors = notation(&alone, UNIT_VECTOR);
+        g_autofree char *name = g_strdup_printf("ship_4_meshes.mesh%u", i);
+        g_assert_cmpstr(clusters, ==, same_clusters);
+        g_assert_cmpstr(vectors, ==, same_vectors);
+        g_assert_cmpstr(mesh->name, ==, name);
+        g_assert_cmpuint(mesh->noc.fifo_depth, ==, 512); /* the parameters of the whole */
+        g_assert_cmpuint(machine.line[i], ==, line[i]);
+        machine_clear(&alone);
+    }
+    g_autofree char *text = config_machine_json(&machine);
+    assert_machine(&again, text, NULL);
+    assert_same(&machine, &again);
+    machine_clear(&again);
+    machine_clear(&machine);
+}
+
+#define ONE_MESH "{" MACHINE_MAP "}"
+
+static void wrong_meshes_are_refused(void) {
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"{\"meshes\": [" ONE_MESH "]}", "m.json:1:12: meshes: is a list of 1 items, expected a list of 2..4 meshes"},
+        {"{\"meshes\": {}}", "m.json:1:12: meshes: is an object of 0 items, expected a list of 2..4 meshes"},
+        {"{\"meshes\": [" ONE_MESH ",\n3]}", "m.json:2:1: meshes[1]: is a whole number, expected an object"},
+        {"{\"meshes\": [" ONE_MESH ",\n{\"noc\": 1}]}",
+         "m.json:2:2: meshes[1].noc: unknown key, expected one of map, map_file, mesh, units, ports"},
+        {"{\"meshes\": [" ONE_MESH ",\n{\"map\": [\"xxx mta xxx\"]}]}",
+         "m.json:2:15: meshes[1].map[0]: unknown token 'mta', expected perhaps mat"},
+        {"{\"meshes\": [" ONE_MESH ",\n{}]}",
+         "m.json:2:1: meshes[1]: machine has no mesh, expected map, map_file or mesh"},
+        {"{\"meshes\": [" ONE_MESH ", " ONE_MESH "],\n\"line\": [0, 0]}",
+         "m.json:2:13: line[1]: is no mesh or one that was named before, expected each of 0..1 once"},
+        {"{\"meshes\": [" ONE_MESH ", " ONE_MESH "],\n\"line\": [0]}",
+         "m.json:2:9: line: is a list of 1 items, expected a list of 2 meshes"},
+        {"{\"line\": [0], " MACHINE_MAP "}", "m.json:1:2: line: stands without meshes, expected both or neither"},
+        {"{\"meshes\": [" ONE_MESH ", " ONE_MESH "],\n" MACHINE_MAP "}",
+         "m.json:2:1: map: stands beside meshes, expected it inside one"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        assert_refused(rows[i].text, NULL, rows[i].message);
+}
+
 /* 14 routers a side fit four-bit coordinates, 15 don't. */
 static void picture_of_fifteen_columns_is_refused(void) {
     for (unsigned columns = 14; columns <= 15; columns++) {
@@ -412,6 +474,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/map/binding_is_nearest", binding_is_nearest);
     g_test_add_func("/map/binding_can_be_chosen", binding_can_be_chosen);
     g_test_add_func("/map/what_is_no_mesh_is_refused", what_is_no_mesh_is_refused);
+    g_test_add_func("/map/four_meshes_in_a_line", four_meshes_in_a_line);
+    g_test_add_func("/map/wrong_meshes_are_refused", wrong_meshes_are_refused);
     g_test_add_func("/map/picture_of_fifteen_columns_is_refused", picture_of_fifteen_columns_is_refused);
     g_test_add_func("/map/bare_meshes_need_no_file", bare_meshes_need_no_file);
     return g_test_run();
