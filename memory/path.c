@@ -331,7 +331,7 @@ static void arbitrate_reads(struct mem_path *path, uint32_t offered, uint32_t bu
         shared->presented[winner] = PRESENT_NONE;
     }
     reads->winner_before = winner;
-    reads->offered_before = offered;
+    reads->offered_before = offered & ~busy; /* a busy requester is not offered to the arbiter */
 }
 
 static void arbitrate_writes(struct mem_path *path, uint32_t offered, cycle_t now) {
