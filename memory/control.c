@@ -3,11 +3,6 @@
 #include "memory/control.h"
 
 enum {
-    ENGINE_STATUS = 0x0000,
-    ENGINE_INDEX = 0x0008,
-    ENGINE_CODE = 0x0010,
-    ENGINE_POLLS = 0x0018,
-    ENGINE_COMMANDS = 0x1000,
     COMMAND_BYTES = 32,
     POLL_OVERHEAD = 5, /* cycles of a try beyond the configured interval */
 };
@@ -30,7 +25,7 @@ static void trace(struct control *control, const char *what, uint64_t a, uint64_
 }
 
 void control_write(struct control *control, uint32_t offset, uint64_t value, cycle_t now) {
-    if (offset == ENGINE_STATUS) {
+    if (offset == ENGINE_CONTROL) {
         if ((value & 1) && !control->busy && !control->go_pending) {
             control->go_pending = true;
             control->go_at = now + 2;
@@ -46,7 +41,7 @@ void control_write(struct control *control, uint32_t offset, uint64_t value, cyc
         command->op = value & 15;
         break;
     case 1:
-        command->address = (uint32_t)value;
+        command->address = value;
         break;
     case 2:
         command->data = value;
@@ -59,7 +54,7 @@ void control_write(struct control *control, uint32_t offset, uint64_t value, cyc
 
 uint64_t control_read(const struct control *control, uint32_t offset) {
     switch (offset) {
-    case ENGINE_STATUS:
+    case ENGINE_CONTROL:
         return control->busy | control->done << 1 | control->error << 2;
     case ENGINE_INDEX:
         return control->index;
@@ -78,7 +73,7 @@ static void go(struct control *control, cycle_t now) {
     control->done = control->error = false;
     control->polls = 0;
     control->index = 0;
-    control->state = CONTROL_FETCH;
+    control->state = ENGINE_FETCH;
     control->at = now;
 }
 
@@ -86,19 +81,19 @@ static void stop(struct control *control, bool error) {
     control->busy = false;
     control->done = true;
     control->error = error;
-    control->state = CONTROL_IDLE;
+    control->state = ENGINE_IDLE;
 }
 
 static void fetch(struct control *control, cycle_t now) {
     const struct control_command *command = &control->commands[control->index];
     trace(control, "fetch", control->index, command->op, now);
     switch (command->op) {
-    case CONTROL_WRITE:
-        control->state = CONTROL_WRITE_ADDRESS;
+    case CONTROL_WR:
+        control->state = ENGINE_WRITE_ADDRESS;
         control->at = now + 2;
         break;
     case CONTROL_POLL:
-        control->state = CONTROL_READ_ADDRESS;
+        control->state = ENGINE_READ_ADDRESS;
         control->at = now + 2;
         break;
     case CONTROL_DONE:
@@ -113,7 +108,7 @@ static void fetch(struct control *control, cycle_t now) {
 
 static void next_command(struct control *control, cycle_t now) {
     control->index++;
-    control->state = CONTROL_FETCH;
+    control->state = ENGINE_FETCH;
     control->at = now + 1;
 }
 
@@ -125,50 +120,50 @@ static void compare(struct control *control, cycle_t now) {
         next_command(control, now);
         return;
     }
-    control->state = CONTROL_READ_ADDRESS;
+    control->state = ENGINE_READ_ADDRESS;
     control->at = control->poll_address + control->poll_interval + POLL_OVERHEAD;
 }
 
 void control_step(struct control *control, cycle_t now) {
     if (control->go_pending && control->go_at == now)
         go(control, now);
-    if (control->state == CONTROL_IDLE || control->at != now)
+    if (control->state == ENGINE_IDLE || control->at != now)
         return;
     const struct control_command *command = &control->commands[control->index];
     switch (control->state) {
-    case CONTROL_FETCH:
+    case ENGINE_FETCH:
         fetch(control, now);
         break;
-    case CONTROL_WRITE_ADDRESS: /* f+2 */
+    case ENGINE_WRITE_ADDRESS: /* f+2 */
         trace(control, "write address", command->address, 0, now);
-        control->state = CONTROL_WRITE_DATA;
+        control->state = ENGINE_WRITE_DATA;
         control->at = now + 1;
         break;
-    case CONTROL_WRITE_DATA: /* f+3 */
+    case ENGINE_WRITE_DATA: /* f+3 */
         trace(control, "write data", command->data, 0, now);
         dispatch_write(control->dispatch, command->address, command->data, now);
-        control->state = CONTROL_WRITE_RESPONSE;
+        control->state = ENGINE_WRITE_RESPONSE;
         control->at = now + 1;
         break;
-    case CONTROL_WRITE_RESPONSE: /* f+4 */
+    case ENGINE_WRITE_RESPONSE: /* f+4 */
         trace(control, "write response", 0, 0, now);
         next_command(control, now);
         break;
-    case CONTROL_READ_ADDRESS: /* f+2, and again after every try */
+    case ENGINE_READ_ADDRESS: /* f+2, and again after every try */
         trace(control, "read address", command->address, 0, now);
         control->poll_address = now;
-        control->state = CONTROL_READ_VALUE;
+        control->state = ENGINE_READ_VALUE;
         control->at = now + 1;
         break;
-    case CONTROL_READ_VALUE: /* the register's value in the cycle after the address */
+    case ENGINE_READ_VALUE: /* the register's value in the cycle after the address */
         control->value = dispatch_read(control->dispatch, command->address, now);
-        control->state = CONTROL_READ_DATA;
+        control->state = ENGINE_READ_DATA;
         control->at = now + 1;
         break;
-    case CONTROL_READ_DATA: /* f+4 */
+    case ENGINE_READ_DATA: /* f+4 */
         compare(control, now);
         break;
-    case CONTROL_IDLE:
+    case ENGINE_IDLE:
         break;
     }
 }

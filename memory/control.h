@@ -6,29 +6,17 @@
 #include <stdint.h>
 
 #include "memory/dispatch.h"
-
-enum control_op {
-    CONTROL_WRITE = 1,
-    CONTROL_POLL = 2,
-    CONTROL_DONE = 3,
-};
-
-struct control_command {
-    uint8_t op;
-    uint32_t address;
-    uint64_t data; /* value to write, value wanted, or code of DONE */
-    uint64_t mask;
-};
+#include "model/isa/host.h"
 
 enum control_state {
-    CONTROL_IDLE,
-    CONTROL_FETCH,
-    CONTROL_WRITE_ADDRESS,
-    CONTROL_WRITE_DATA,
-    CONTROL_WRITE_RESPONSE,
-    CONTROL_READ_ADDRESS,
-    CONTROL_READ_VALUE,
-    CONTROL_READ_DATA,
+    ENGINE_IDLE,
+    ENGINE_FETCH,
+    ENGINE_WRITE_ADDRESS,
+    ENGINE_WRITE_DATA,
+    ENGINE_WRITE_RESPONSE,
+    ENGINE_READ_ADDRESS,
+    ENGINE_READ_VALUE,
+    ENGINE_READ_DATA,
 };
 
 struct control_trace {
@@ -55,7 +43,7 @@ struct control {
 void control_init(struct control *control, const struct machine *machine, struct dispatch *dispatch);
 void control_clear(struct control *control);
 
-/* Host access to the engine's own window (offsets of §5.8), data beat in cycle now. */
+/* Host access to the engine's own window (enum engine_offset), data beat in cycle now. */
 void control_write(struct control *control, uint32_t offset, uint64_t value, cycle_t now);
 uint64_t control_read(const struct control *control, uint32_t offset);
 
@@ -64,5 +52,5 @@ void control_step(struct control *control, cycle_t now);
 
 /* Next cycle with an action, CYCLE_NEVER when idle. */
 static inline cycle_t control_due(const struct control *control) {
-    return control->go_pending ? control->go_at : control->state == CONTROL_IDLE ? CYCLE_NEVER : control->at;
+    return control->go_pending ? control->go_at : control->state == ENGINE_IDLE ? CYCLE_NEVER : control->at;
 }

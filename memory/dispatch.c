@@ -4,8 +4,7 @@
 #include <string.h>
 
 enum {
-    STATUS_READY = 4,
-    MAILBOX_HEADER_BIT = 256, /* wire form: header above the payload */
+    STATUS_READY = 4
 };
 
 void dispatch_init(struct dispatch *dispatch, const struct machine *machine, struct flit_pool *pool,
@@ -86,40 +85,40 @@ static uint64_t node_word(const struct dispatch *dispatch, unsigned node) {
 uint64_t dispatch_read(struct dispatch *dispatch, uint32_t offset, cycle_t now) {
     const struct dispatch_auxiliary *aux = &dispatch->auxiliary;
     offset &= 0xFFF8;
-    if (offset >= REG_NODE_STATUS && offset < REG_NODE_STATUS + 8 * DISPATCH_NODES)
-        return node_word(dispatch, (offset - REG_NODE_STATUS) / 8);
-    if (offset >= REG_RX_FLIT && offset < REG_RX_FLIT + 8 * STAGED_WORDS)
-        return mailbox_word(dispatch, (offset - REG_RX_FLIT) / 8, now);
-    if (offset >= REG_AUX_STATW && offset < REG_AUX_STATW + 0x80)
-        return aux->status_word ? aux->status_word(aux->self, (offset - REG_AUX_STATW) / 8) : 0;
+    if (offset >= AGENT_NODE_STATUS && offset < AGENT_NODE_STATUS + 8 * DISPATCH_NODES)
+        return node_word(dispatch, (offset - AGENT_NODE_STATUS) / 8);
+    if (offset >= AGENT_RX_FLIT && offset < AGENT_RX_FLIT + 8 * STAGED_WORDS)
+        return mailbox_word(dispatch, (offset - AGENT_RX_FLIT) / 8, now);
+    if (offset >= AGENT_AUX_STATW && offset < AGENT_AUX_STATW + 0x80)
+        return aux->status_word ? aux->status_word(aux->self, (offset - AGENT_AUX_STATW) / 8) : 0;
     switch (offset) {
-    case REG_CTRL:
+    case AGENT_CTRL:
         return dispatch->control;
-    case REG_STATUS:
+    case AGENT_STATUS:
         return STATUS_READY | (dispatch->running || fifo_readable(&dispatch->transmit, now));
-    case REG_CAPS: /* GRID_HI, GRID_LO, coordinate width, flit width */
+    case AGENT_CAPS: /* GRID_HI, GRID_LO, coordinate width, flit width */
         return (uint64_t)MAX(dispatch->nx, dispatch->ny) << 32 | UINT64_C(1) << 24 | UINT64_C(4) << 16 | 288;
-    case REG_IRQ_STAT:
+    case AGENT_IRQ_STAT:
         return dispatch->irq_status;
-    case REG_IRQ_EN:
+    case AGENT_IRQ_EN:
         return dispatch->irq_enable;
-    case REG_PROG_DST:
+    case AGENT_PROG_DST:
         return dispatch->destination;
-    case REG_PROG_LEN:
+    case AGENT_PROG_LEN:
         return dispatch->length;
-    case REG_PROG_STAT:
+    case AGENT_PROG_STAT:
         return dispatch->running | (uint64_t)(dispatch->left & 0xFFFF) << 1 | (uint64_t)dispatch->credit << 17;
-    case REG_PROG_CRED:
+    case AGENT_PROG_CRED:
         return dispatch->credit;
-    case REG_PROG_BASE:
+    case AGENT_PROG_BASE:
         return dispatch->base;
-    case REG_SIG_DONE:
+    case AGENT_SIG_DONE:
         return dispatch->signals_done;
-    case REG_AUX_STAT:
+    case AGENT_AUX_STAT:
         return aux->status ? aux->status(aux->self) : 0;
-    case REG_TX_STATUS:
+    case AGENT_TX_STATUS:
         return (uint64_t)fifo_full(&dispatch->transmit, now) << 16;
-    case REG_RX_STATUS:
+    case AGENT_RX_STATUS:
         return (uint64_t)!fifo_readable(&dispatch->mailbox, now) << 16 | (uint64_t)dispatch->mailbox_overflow << 17;
     default:
         return 0;
@@ -188,54 +187,54 @@ static bool apply_write(struct dispatch *dispatch, cycle_t now, bool *clears_sig
     write->pending = false;
     uint32_t offset = write->offset;
     uint64_t value = write->value;
-    if (offset >= REG_STAGE) {
-        if (offset < REG_STAGE + dispatch->staging_flits * STAGED_WORDS * 8)
-            dispatch->staging[(offset - REG_STAGE) / 8] = value;
+    if (offset >= AGENT_STAGE) {
+        if (offset < AGENT_STAGE + dispatch->staging_flits * STAGED_WORDS * 8)
+            dispatch->staging[(offset - AGENT_STAGE) / 8] = value;
         return false;
     }
-    if (offset >= REG_AUX_CFG && offset < REG_AUX_CFG + 0x100) {
+    if (offset >= AGENT_AUX_CFG && offset < AGENT_AUX_CFG + 0x100) {
         if (dispatch->auxiliary.write)
-            dispatch->auxiliary.write(dispatch->auxiliary.self, offset - REG_AUX_CFG, value, now);
+            dispatch->auxiliary.write(dispatch->auxiliary.self, offset - AGENT_AUX_CFG, value, now);
         return false;
     }
-    if (offset >= REG_TX_FLIT && offset < REG_TX_FLIT + 8 * STAGED_WORDS) {
-        dispatch->mailbox_words[(offset - REG_TX_FLIT) / 8] = value;
+    if (offset >= AGENT_TX_FLIT && offset < AGENT_TX_FLIT + 8 * STAGED_WORDS) {
+        dispatch->mailbox_words[(offset - AGENT_TX_FLIT) / 8] = value;
         return false;
     }
     switch (offset) {
-    case REG_CTRL:
+    case AGENT_CTRL:
         dispatch->control = value;
         break;
-    case REG_IRQ_STAT:
+    case AGENT_IRQ_STAT:
         dispatch->irq_status &= ~value;
         break;
-    case REG_IRQ_EN:
+    case AGENT_IRQ_EN:
         dispatch->irq_enable = value;
         break;
-    case REG_PROG_DST:
+    case AGENT_PROG_DST:
         check_not_running(dispatch, "PROG_DST", now);
         dispatch->destination = value;
         break;
-    case REG_PROG_LEN:
+    case AGENT_PROG_LEN:
         check_not_running(dispatch, "PROG_LEN", now);
         dispatch->length = value;
         break;
-    case REG_PROG_BASE:
+    case AGENT_PROG_BASE:
         dispatch->base = value;
         break;
-    case REG_PROG_KICK:
+    case AGENT_PROG_KICK:
         kick(dispatch, now);
         break;
-    case REG_PROG_CRED:
+    case AGENT_PROG_CRED:
         seed_credit(dispatch, value, now);
         return true;
-    case REG_SIG_DONE:
+    case AGENT_SIG_DONE:
         *clears_signals = true;
         break;
-    case REG_TX_KICK:
+    case AGENT_TX_KICK:
         transmit_mailbox(dispatch, now);
         break;
-    case REG_RX_POP:
+    case AGENT_RX_POP:
         pop_mailbox(dispatch, now);
         break;
     default:

@@ -8,39 +8,13 @@
 
 #include "model/flit.h"
 #include "model/hazard.h"
+#include "model/isa/host.h"
 #include "model/machine.h"
 #include "noc/fifo.h"
 
 enum {
     DISPATCH_NODES = 256,
-    STAGED_WORDS = 5, /* 64-bit words of a staged flit */
-};
-
-/* Register offsets of the window, noc-and-memory §5.2. */
-enum dispatch_register {
-    REG_CTRL = 0x0000,
-    REG_STATUS = 0x0008,
-    REG_CAPS = 0x0010,
-    REG_IRQ_STAT = 0x0018,
-    REG_IRQ_EN = 0x0020,
-    REG_PROG_DST = 0x0040,
-    REG_PROG_LEN = 0x0048,
-    REG_PROG_KICK = 0x0050,
-    REG_PROG_STAT = 0x0058,
-    REG_PROG_CRED = 0x0060,
-    REG_PROG_BASE = 0x0068,
-    REG_SIG_DONE = 0x0070,
-    REG_AUX_STAT = 0x0078,
-    REG_AUX_STATW = 0x0080,
-    REG_TX_FLIT = 0x0100,
-    REG_TX_KICK = 0x0140,
-    REG_TX_STATUS = 0x0148,
-    REG_RX_FLIT = 0x0180,
-    REG_RX_POP = 0x01C0,
-    REG_RX_STATUS = 0x01C8,
-    REG_AUX_CFG = 0x0800,
-    REG_NODE_STATUS = 0x1000,
-    REG_STAGE = 0x2000,
+    STAGED_WORDS = STAGE_FLIT_WORDS,
 };
 
 /* Node mirror: one signal's content and how many have come. */
