@@ -197,6 +197,17 @@ static char *describe(const struct machine *machine) {
     return g_string_free(out, FALSE);
 }
 
+/* A key of the workload has nothing to describe here. */
+static bool check_sets(char *const *sets, GError **error) {
+    for (unsigned i = 0; sets && sets[i]; i++)
+        if (config_set_is_workload(sets[i])) {
+            g_autofree char *path = g_strndup(sets[i], strcspn(sets[i], "="));
+            return json_source_error_at(error, "--set", i + 1, 1, path,
+                                        "is a key of the workload, expected one of the machine");
+        }
+    return true;
+}
+
 static int print_text(char *text) {
     fputs(text, stdout);
     g_free(text);
@@ -227,7 +238,7 @@ int command_describe(int argc, char **argv) {
         fprintf(stderr, "flitsim describe: no machine, expected MACHINE\n");
         return CLI_AT_FAULT;
     }
-    if (!config_load_machine(&machine, argv[1], sets, &error))
+    if (!check_sets(sets, &error) || !config_load_machine(&machine, argv[1], sets, &error))
         return cli_fail(error);
     int status = print_text(json ? config_machine_json(&machine) : describe(&machine));
     char **warnings = machine_warnings(&machine);

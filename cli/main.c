@@ -29,7 +29,6 @@ static void print_help(FILE *out) {
                  "2 the command or a file is at fault.\n");
 }
 
-/* GLib gives the texts of its option parser without saying where: commands read theirs after their own name. */
 gboolean cli_options(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments, const char *summary,
                      int least, int most) {
     GError *error = NULL;

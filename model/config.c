@@ -128,13 +128,17 @@ static bool open_machine(struct json_source *source, const char *name, GError **
     return file && json_source_load(source, file, error);
 }
 
+bool config_set_is_workload(const char *assignment) {
+    return g_str_has_prefix(assignment, "workload.");
+}
+
 bool config_load_machine(struct machine *machine, const char *name, char *const *sets, GError **error) {
     struct json_source source;
     if (!open_machine(&source, name, error))
         return false;
     bool fine = true;
     for (unsigned i = 0; sets && sets[i] && fine; i++)
-        fine = json_source_set(&source, i + 1, "machine", sets[i], error);
+        fine = config_set_is_workload(sets[i]) || json_source_set(&source, i + 1, "machine", sets[i], error);
     fine = fine && config_read_machine(machine, &source, error);
     json_source_clear(&source);
     return fine;

@@ -75,7 +75,7 @@ char *json_path_index(const char *path, size_t index) {
 /* ---- the scanner ---- */
 
 struct scan {
-    const char *text, *at, *end;
+    const char *at, *end;
     GString *path;
     unsigned depth;
     /* what is looked for */
@@ -368,8 +368,7 @@ char *json_source_read_text(const char *file, gsize *length, GError **error) {
 
 /* The syntax as the scanner sees it, which includes keys given twice. */
 static bool check_syntax(const struct json_source *source, GError **error) {
-    struct scan scan = {
-        .text = source->text, .at = source->text, .end = source->text + source->length, .path = g_string_new(NULL)};
+    struct scan scan = {.at = source->text, .end = source->text + source->length, .path = g_string_new(NULL)};
     bool fine = scan_text(&scan);
     if (!fine) {
         unsigned line, column;
@@ -436,23 +435,26 @@ void json_source_clear(struct json_source *source) {
 
 /* ---- positions ---- */
 
-/* The last --set that gave `path` or something it is part of. */
-static const struct override *find_override(const struct json_source *source, const char *path) {
+/* Whether `path` is `whole` or lies in it. */
+static bool is_within(const char *path, const char *whole) {
+    gsize length = strlen(whole);
+    return strncmp(path, whole, length) == 0 && (!path[length] || path[length] == '.' || path[length] == '[');
+}
+
+/* The last --set that gave `path` or something it lies in; with `below`, the last that gave something in it. */
+static const struct override *find_override(const struct json_source *source, const char *path, bool below) {
     for (guint i = source->overrides->len; i-- > 0;) {
         const struct override *override = g_ptr_array_index(source->overrides, i);
-        gsize length = strlen(override->path);
-        if (strncmp(path, override->path, length) == 0 && (!path[length] || strchr(".[", path[length])))
+        if (below ? is_within(override->path, path) : is_within(path, override->path))
             return override;
-        if (g_str_has_prefix(override->path, path) && path[0] && strchr(".[", override->path[strlen(path)]))
-            return override; /* the object on the way was made by this --set, or is no object */
     }
     return NULL;
 }
 
-static void file_position(const struct json_source *source, enum json_place place, const char *path, unsigned *line,
-                          unsigned *column) {
-    struct scan scan = {.text = source->text,
-                        .at = source->text,
+/* Position in the text; false when `path` itself is not there, only something it lies in. */
+static bool text_has(const struct json_source *source, enum json_place place, const char *path, unsigned *line,
+                     unsigned *column) {
+    struct scan scan = {.at = source->text,
                         .end = source->text + source->length,
                         .path = g_string_new(NULL),
                         .wanted = path,
@@ -461,33 +463,44 @@ static void file_position(const struct json_source *source, enum json_place plac
     g_free(scan.fault);
     g_string_free(scan.path, TRUE);
     text_position(source->text, scan.found ? scan.found : source->text, line, column);
+    return scan.found && scan.best == strlen(path);
+}
+
+/* Where `path` comes from: the name of the file or "--set", and the position there. A --set goes before the text; one
+ * that only reached something inside `path` counts when the text does not have `path` at all. */
+static const char *locate(const struct json_source *source, enum json_place place, const char *path, unsigned *line,
+                          unsigned *column) {
+    const struct override *override = find_override(source, path, false);
+    if (!override && text_has(source, place, path, line, column))
+        return source->file;
+    if (!override && path[0])
+        override = find_override(source, path, true);
+    if (!override)
+        return source->file;
+    *line = override->number;
+    *column = place == JSON_PLACE_KEY ? 1 : override->column;
+    return "--set";
 }
 
 void json_source_position(const struct json_source *source, enum json_place place, const char *path, unsigned *line,
                           unsigned *column) {
-    const struct override *override = find_override(source, path);
-    if (override) {
-        *line = override->number;
-        *column = place == JSON_PLACE_KEY ? 1 : override->column;
-    } else {
-        file_position(source, place, path, line, column);
-    }
+    locate(source, place, path, line, column);
 }
 
 bool json_source_error(const struct json_source *source, GError **error, enum json_place place, const char *path,
                        unsigned skip, const char *format, ...) {
     unsigned line, column;
-    json_source_position(source, place, path, &line, &column);
+    const char *file = locate(source, place, path, &line, &column);
     va_list arguments;
     va_start(arguments, format);
-    error_va(error, find_override(source, path) ? "--set" : source->file, line, column + skip, path, format, arguments);
+    error_va(error, file, line, column + skip, path, format, arguments);
     va_end(arguments);
     return false;
 }
 
 char *json_source_beside(const struct json_source *source, const char *path, const char *name) {
     g_autofree char *folder = g_path_get_dirname(source->file);
-    bool as_it_is = g_path_is_absolute(name) || find_override(source, path) || g_str_equal(folder, ".");
+    bool as_it_is = g_path_is_absolute(name) || find_override(source, path, false) || g_str_equal(folder, ".");
     return as_it_is ? g_strdup(name) : g_build_filename(folder, name, NULL);
 }
 

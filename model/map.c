@@ -241,7 +241,7 @@ static bool parse_file(struct map *map, GError **error) {
 
 /* ---- the lists ---- */
 
-/* A whole number of an object; absent is `missing`, or an error when that is negative and `needed`. */
+/* A whole number min..max that must stand in the object. */
 static bool get_whole(const struct map *map, const json_t *object, const char *path, const char *key, unsigned min,
                       unsigned max, int *value, GError **error) {
     g_autofree char *below = json_path_key(path, key);

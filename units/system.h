@@ -37,5 +37,6 @@ cycle_t system_step(struct system *system, cycle_t now);
 /* No flit anywhere, no unit in an instruction, memory quiet. */
 bool system_quiet(const struct system *system);
 
-/* A number that grows whenever anything but polling happens: flits moved, instructions retired, words read or written. */
+/* A number that grows whenever anything but polling happens: flits moved, instructions retired, words read or written.
+ */
 uint64_t system_progress(const struct system *system);

@@ -105,6 +105,18 @@ static void a_wrong_command_line_is_one_line(void) {
                     "--set:2:24: noc.fifo_depth: is \"0.1x\", expected a whole number 1..65536 flits");
 }
 
+/* A --set for the workload is passed over by the machine, which keeps the numbers of the others. */
+static void sets_keep_their_numbers(void) {
+    static char *const sets[] = {"workload.burst=1", "noc.fifo_depth=0", NULL};
+    struct machine machine;
+    GError *error = NULL;
+    g_assert_false(config_load_machine(&machine, FLITSIM_SOURCE_DIR "/configs/machines/one.json", sets, &error));
+    g_assert_cmpstr(error->message, ==, "--set:2:16: noc.fifo_depth: is 0, expected a whole number 1..65536 flits");
+    g_error_free(error);
+    assert_at_fault(RUN("describe", "one", "--set", "workload.burst=1"),
+                    "--set:1:1: workload.burst: is a key of the workload, expected one of the machine");
+}
+
 /* One wrong file among several: its line alone, and nothing said of the others. */
 static void one_wrong_file_of_several(void) {
     assert_at_fault(RUN("check", "ref2", "ref22", "one"),
@@ -158,6 +170,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/check/a_wrong_file_is_one_line", a_wrong_file_is_one_line);
     g_test_add_func("/check/a_wrong_command_line_is_one_line", a_wrong_command_line_is_one_line);
+    g_test_add_func("/check/sets_keep_their_numbers", sets_keep_their_numbers);
     g_test_add_func("/check/one_wrong_file_of_several", one_wrong_file_of_several);
     g_test_add_func("/check/right_files_are_told_of", right_files_are_told_of);
     g_test_add_func("/check/the_mesh_is_drawn", the_mesh_is_drawn);

@@ -155,6 +155,12 @@ static void set_reaches_every_kind_of_place(void) {
     json_source_error(&source, &error, JSON_PLACE_VALUE, "noc.fifo_depth", 0, "is wrong");
     g_assert_cmpstr(error->message, ==, "--set:1:24: noc.fifo_depth: is wrong");
     g_clear_error(&error);
+    json_source_error(&source, &error, JSON_PLACE_VALUE, "noc", 0, "is wrong"); /* the text has it */
+    g_assert_cmpstr(error->message, ==, "s.json:2:10: noc: is wrong");
+    g_clear_error(&error);
+    json_source_error(&source, &error, JSON_PLACE_VALUE, "new.deep", 0, "is wrong"); /* only a --set has it */
+    g_assert_cmpstr(error->message, ==, "--set:2:14: new.deep: is wrong");
+    g_clear_error(&error);
     json_source_error(&source, &error, JSON_PLACE_VALUE, "é[0]", 0, "is wrong"); /* untouched: still the file's */
     g_assert_cmpstr(error->message, ==, "s.json:3:10: é[0]: is wrong");
     g_clear_error(&error);

@@ -213,7 +213,7 @@ static void nanoseconds_become_cycles(void) {
     }
 }
 
-/* Refused without a sum of ports that can't be served: the warning names port, need and value. */
+/* Legal, but two writes per unit must be able to stand open (noc-and-memory §12.1, 21). */
 static void few_write_slots_are_warned_of(void) {
     struct machine machine;
     assert_machine(&machine, MACHINE_TEXT("\"memory\": {\"write_slots\": 1}"), NULL);

@@ -149,6 +149,8 @@ static void count_cycle(struct cluster *cluster, const struct cluster_flags *fla
     if (!idle) {
         counts->active_cycles++;
         counts->last_active = flags->now;
+        if (!counts->first_active)
+            counts->first_active = flags->now;
     }
     counts->counted = flags->now + 1;
     counts->compute_cycles += flags->cluster_busy;

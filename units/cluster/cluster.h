@@ -122,7 +122,7 @@ struct cluster_counts {
     uint64_t gemm_cycles, drain_cycles, sweep_cycles, held_cycles;
     uint64_t active_cycles; /* sequencer, cluster or drain not idle */
     cycle_t counted;        /* cycles before this one are in the counts */
-    cycle_t last_active;
+    cycle_t first_active, last_active; /* 0 before the first */
     uint64_t saturated, pacing_cycles, entries_written, responses, response_held;
 };
 
