@@ -260,16 +260,16 @@ static void kick(struct bench *bench, cycle_t now) {
     static const struct {
         uint32_t offset;
         uint64_t value;
-    } writes[] = {{REG_PROG_CRED, 0xFFFF}, {REG_PROG_BASE, 0}, {REG_PROG_DST, CORE_Y << 4 | CORE_X}};
+    } writes[] = {{AGENT_PROG_CRED, 0xFFFF}, {AGENT_PROG_BASE, 0}, {AGENT_PROG_DST, CORE_Y << 4 | CORE_X}};
     unsigned which = (unsigned)(now / REGISTER_WRITE_PERIOD);
     if (now % REGISTER_WRITE_PERIOD || which == 0 || which > G_N_ELEMENTS(writes) + 2)
         return;
     if (which <= G_N_ELEMENTS(writes))
         dispatch_write(&bench->agent.dispatch, writes[which - 1].offset, writes[which - 1].value, now);
     else if (which == G_N_ELEMENTS(writes) + 1)
-        dispatch_write(&bench->agent.dispatch, REG_PROG_LEN, bench->instructions->len, now);
+        dispatch_write(&bench->agent.dispatch, AGENT_PROG_LEN, bench->instructions->len, now);
     else
-        dispatch_write(&bench->agent.dispatch, REG_PROG_KICK, 1, now);
+        dispatch_write(&bench->agent.dispatch, AGENT_PROG_KICK, 1, now);
 }
 
 static bool system_done(const struct bench *bench) {

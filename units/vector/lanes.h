@@ -27,7 +27,7 @@ enum {
     CHAIN_STAGES = 4,
     LANES_IN_FLIGHT = 128, /* beats, at least 4A + 3: a power of two */
     CHAIN_MEMORY = 16,     /* chains whose words can still reach a beat: a power of two */
-    LANES_DEEPEST = 24,    /* largest ALU depth the two above allow */
+    LANES_DEEPEST = 30,    /* largest ALU depth the two above allow */
 };
 
 /* One word of an ALU instruction as it was gathered: scalar and constant operands are read with it. */

@@ -25,6 +25,7 @@ static void bit_clear(uint64_t *bits, unsigned index) {
 
 void local_init(struct local_store *l1, unsigned depth, const char *name, struct hazard_log *hazards, bool ack_rejected,
                 bool poison) {
+    depth = MIN(depth, (unsigned)L1_WORDS);
     *l1 = (struct local_store){.words = g_new0(struct word256, depth),
                                .depth = depth,
                                .name = name,
