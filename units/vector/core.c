@@ -76,6 +76,7 @@ struct core {
     cycle_t executed; /* x */
     struct vector_word words[CHAIN_STAGES];
     struct lane_work work;
+    cycle_t clear; /* first cycle in which the registers it names have no writes outstanding */
     struct transfer transfer;
     struct stream stream;
     uint32_t imem[VECTOR_IMEM_WORDS];
@@ -88,8 +89,8 @@ struct core {
 
 typedef void phase_fn(struct core *core, struct unit_io *io);
 
-static phase_fn idle, take, retire, retire_kernel, fetch, execute, issue, load_end, store_more, move, set_mode, barrier,
-    fill_start, fill_check, fill_put, drain_check, drain_put, halt, hang;
+static phase_fn idle, take, retire, retire_kernel, fetch, execute, wait_registers, issue, load_end, store_more, move,
+    set_mode, barrier, fill_start, fill_check, fill_put, drain_check, drain_put, halt, hang;
 
 /* The sequencer does `phase` in cycle `at`; the cycles from `now` until then belong to `cause`. */
 static void go(struct core *core, phase_fn *phase, cycle_t at, enum vector_cause cause, cycle_t now) {
@@ -293,9 +294,12 @@ static void execute_alu(struct core *core, cycle_t now) {
                                     .stages = stages,
                                     .tree = core->lanes.mode == VECTOR_TREE};
     cycle_t ready = now + GATHER_PERIOD * (cycle_t)(stages - 1) + 1;
-    cycle_t clear = lanes_clear(&core->lanes, &core->work, ready);
-    bool waits = clear > ready;
-    go(core, clear == CYCLE_NEVER ? hang : issue, clear, waits ? VECTOR_CAUSE_REGISTERS : VECTOR_CAUSE_BEATS, now);
+    core->clear = lanes_clear(&core->lanes, &core->work, ready);
+    go(core, core->clear > ready ? wait_registers : issue, ready, VECTOR_CAUSE_BEATS, now);
+}
+
+static void wait_registers(struct core *core, struct unit_io *io) {
+    go(core, core->clear == CYCLE_NEVER ? hang : issue, core->clear, VECTOR_CAUSE_REGISTERS, io->now);
 }
 
 static void hang(struct core *core, struct unit_io *io) {
