@@ -143,6 +143,19 @@ static bool take_packed(struct core *core, const struct word256 *payload, const 
     return true;
 }
 
+/* Units share opcode numbers: bits outside the opcode's own fields betray an instruction meant for another kind of unit
+ * (compute-units §2.3). It is executed all the same. */
+static void note_wrong_kind(struct core *core, const struct word256 *payload, const struct vector_envelope *envelope,
+                            cycle_t now) {
+    struct word256 own;
+    if (vector_envelope_encode(envelope, &own, NULL) && memcmp(&own, payload, sizeof own) == 0)
+        return;
+    hazard_report(core->hazards, "unit.wrong_kind", now, core->name,
+                  "an instruction with opcode %u has bits that no vector core reads and looks meant for another unit; "
+                  "it is executed as what its opcode says here",
+                  envelope->op);
+}
+
 static void start_kernel(struct core *core, unsigned pc, cycle_t now) {
     core->pc = (uint16_t)pc;
     core->loop.active = false;
@@ -166,6 +179,7 @@ static void take(struct core *core, struct unit_io *io) {
     go(core, retire, io->now + 1, VECTOR_CAUSE_ENVELOPE, io->now);
     if (take_packed(core, &io->inst->payload, &envelope))
         return;
+    note_wrong_kind(core, &io->inst->payload, &envelope, io->now);
     if (envelope.op == VECTOR_IMEM)
         imem_write(core, envelope.pc, envelope.word);
     else if (envelope.op == VECTOR_DESC)
