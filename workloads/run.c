@@ -56,11 +56,10 @@ void run_add_text(struct run *run, const char *key, const char *value) {
 /* ---- the host ---- */
 
 struct round_host {
+    struct run_host host;
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
-    bool finished;
-    cycle_t done_cycle;
 };
 
 /* Loads a round's flits and commands; the host's own time is not the machine's and costs no cycles. */
@@ -80,8 +79,8 @@ static cycle_t host_step(void *self, cycle_t now) {
     if (host->next > 0 && !system->agent.control.done)
         return CYCLE_NEVER;
     if (host->next == host->count) {
-        host->finished = true;
-        host->done_cycle = now;
+        host->host.finished = true;
+        host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
     load_round(system, &host->rounds[host->next++]);
@@ -124,35 +123,39 @@ static bool stands_still(struct watch *watch, const struct system *system, uint6
     return now - watch->since >= limit;
 }
 
-void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {
+void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
-    struct round_host host = {.run = run, .rounds = rounds, .count = count};
     uint64_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency;
-    struct watch watch = {.step = limit / PROGRESS_CHECKS};
+    struct watch watch = {.step = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
     cycle_t now = GO_CYCLE, last = GO_CYCLE;
-    system->agent.host = (struct agent_host){.self = &host, .step = host_step, .due = GO_CYCLE};
-    agent_wake(&system->agent, GO_CYCLE);
+    system->agent.host = host->agent;
+    agent_wake(&system->agent, host->agent.due);
     run->expected_signals = expected;
     while (now != CYCLE_NEVER && !run->dead) {
         last = now;
         cycle_t next = system_step(system, now);
-        const struct dispatch *dispatch = &system->agent.dispatch;
-        if (!run->snapshot_taken && expected && dispatch->signals == expected)
+        if (!run->snapshot_taken && expected && system->agent.dispatch.signals == expected)
             close_accounts(run, now + 1);
-        if (stands_still(&watch, system, limit, now) && !(host.finished && system_quiet(system)))
+        if (stands_still(&watch, system, limit, now) && !(host->finished && system_quiet(system)))
             declare_dead(run, now,
                          system_quiet(system) ? "nothing moves but polling" : "nothing can move while work is pending");
         if (system->hazards.stop)
             declare_dead(run, now, "a violation after which the run makes no sense");
         now = next;
     }
-    if (!run->dead && !(host.finished && system_quiet(system)))
+    if (!run->dead && !(host->finished && system_quiet(system)))
         declare_dead(run, last, "no event is left while work is pending");
     if (!run->snapshot_taken)
-        close_accounts(run, (host.finished ? host.done_cycle : last) + 1);
-    run->host_cycles = host.finished ? host.done_cycle - GO_CYCLE : 0;
+        close_accounts(run, (host->finished ? host->done_cycle : last) + 1);
+    run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;
     run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;
     system->agent.host = (struct agent_host){.due = CYCLE_NEVER};
+}
+
+void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {
+    struct round_host host = {.run = run, .rounds = rounds, .count = count};
+    host.host.agent = (struct agent_host){.self = &host, .step = host_step, .due = GO_CYCLE};
+    run_drive(run, &host.host, expected);
 }

@@ -2,8 +2,10 @@
 #include "workloads/workload.h"
 
 extern const struct workload_type workload_gemm;
+extern const struct workload_type workload_program;
 
 const struct workload_type *const workload_types[] = {
     &workload_gemm,
+    &workload_program,
     NULL,
 };
