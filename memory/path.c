@@ -113,7 +113,7 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
                               .ratio = memory->channel_bits / WORD_BITS,
                               .fall_through = machine->noc.fall_through,
                               .dram = dram,
-                              .requesters = requesters,
+                              .requesters = g_memdup2(requesters, count * sizeof *requesters),
                               .count = count};
     if (path->attachment == MEMORY_PER_PORT) {
         path->ratio = 1;
@@ -133,6 +133,7 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
 void path_free(struct mem_path *path) {
     if (!path)
         return;
+    g_free(path->requesters);
     g_free(path->channels);
     g_free(path->shared);
     g_free(path);

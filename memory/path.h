@@ -1,9 +1,10 @@
-/* The memory path behind the requesters of one memory agent (noc-and-memory §6.10): from an address offered to the words
- * that come back. Two attachments: every requester on a channel of its own, or all through one arbiter and a pair of
- * clock-crossing queues to one channel.
+/* The memory path behind the requesters of one memory agent (noc-and-memory §6.10): from an address offered to the
+ * words that come back. Two attachments: every requester on a channel of its own, or all through one arbiter and a pair
+ * of clock-crossing queues to one channel.
  *
  * Order within a cycle: path_step() first, from what every requester offers at the start of the cycle; it leaves its
- * decisions in the requesters. Then the requesters are stepped, read them, and change their offers for the next cycle. */
+ * decisions in the requesters. Then the requesters are stepped, read them, and change their offers for the next cycle.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +35,8 @@ struct mem_requester {
 
 struct mem_path;
 
-/* requesters: array of count pointers that stay valid; index order is arbitration order (ports, host window, mover, …). */
+/* requesters: count pointers to requesters that stay valid (the array is copied); index order is arbitration order
+ * (ports, host window, mover, …). */
 struct mem_path *path_new(const struct machine *machine, struct dram *dram, struct mem_requester **requesters,
                           unsigned count);
 void path_free(struct mem_path *path);

@@ -20,7 +20,7 @@ static void copy_takes_the_published_cycles(void) {
     static const struct {
         enum memory_attachment attachment;
         unsigned words, total;
-    } published[] = {{MEMORY_PER_PORT, 1, 17},   {MEMORY_PER_PORT, 64, 12 + 3 * 64},  {MEMORY_PER_PORT, 512, 786},
+    } published[] = {{MEMORY_PER_PORT, 1, 17},  {MEMORY_PER_PORT, 64, 12 + 3 * 64},  {MEMORY_PER_PORT, 512, 786},
                      {MEMORY_CONVERGED, 1, 57}, {MEMORY_CONVERGED, 64, 52 + 3 * 64}, {MEMORY_CONVERGED, 512, 877}};
     for (unsigned n = 0; n < G_N_ELEMENTS(published); n++) {
         struct mover_bench bench;
@@ -176,7 +176,8 @@ static void status_word_has_its_fields(void) {
     struct move move = copy_of(0x1000, 0x80000, 1);
     bench_move(&bench, &move);
     bench_move(&bench, &move);
-    g_assert_cmphex(mover_status(&bench.mover, 0x12345, 0xABCD), ==, UINT64_C(2) << 40 | 0x2345ull << 24 | 0xABCDull << 8);
+    g_assert_cmphex(mover_status(&bench.mover, 0x12345, 0xABCD), ==,
+                    UINT64_C(2) << 40 | 0x2345ull << 24 | 0xABCDull << 8);
     for (unsigned i = 0; i < move.count; i++)
         bench_cycle(&bench, &move.writes[i]);
     bench_cycle(&bench, NULL);
