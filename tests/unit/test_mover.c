@@ -214,6 +214,38 @@ static void generated_bytes_follow_seed_and_address(void) {
     bench_close(&bench);
 }
 
+/* §8.10: a word's halves take the seed as it stands 1 and 43 cycles after their command was taken, which for a single
+ * word is 8 cycles after GO. A register write shows in the next cycle. */
+static void seed_is_taken_at_the_start_of_each_half(void) {
+    enum {
+        TAKEN = 8,
+        OLD = 5,
+        NEW = 6
+    };
+    static const struct {
+        unsigned written; /* cycles after GO in which the seed changes */
+        uint64_t first, second;
+    } cases[] = {{TAKEN, NEW, NEW}, {TAKEN + 1, OLD, NEW}, {TAKEN + 42, OLD, NEW}, {TAKEN + 43, OLD, OLD}};
+    for (unsigned n = 0; n < G_N_ELEMENTS(cases); n++) {
+        struct mover_bench bench;
+        bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
+        g_autoptr(GArray) moves = moves_new();
+        moves_generate(moves, 0x40000, 1, OLD);
+        const struct move *move = &g_array_index(moves, struct move, 0);
+        for (unsigned i = 0; i < move->count; i++)
+            bench_cycle(&bench, &move->writes[i]);
+        for (unsigned i = 1; i < cases[n].written; i++)
+            bench_cycle(&bench, NULL);
+        bench_cycle(&bench, &(struct register_write){MOVER_REG_SEED, NEW});
+        bench_settle(&bench);
+        struct word256 word = dram_read(&bench.dram, 0x40000, NULL), expected = {{0}};
+        philox_half(&expected, 0, cases[n].first, 0x40000);
+        philox_half(&expected, 1, cases[n].second, 0x40000);
+        g_assert_cmpmem(&word, sizeof word, &expected, sizeof expected);
+        bench_close(&bench);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mover/copy_takes_the_published_cycles", copy_takes_the_published_cycles);
@@ -227,5 +259,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/mover/status_word_has_its_fields", status_word_has_its_fields);
     g_test_add_func("/mover/one_fill_run_is_idle_before_it_is_written", one_fill_run_is_idle_before_it_is_written);
     g_test_add_func("/mover/generated_bytes_follow_seed_and_address", generated_bytes_follow_seed_and_address);
+    g_test_add_func("/mover/seed_is_taken_at_the_start_of_each_half", seed_is_taken_at_the_start_of_each_half);
     return g_test_run();
 }

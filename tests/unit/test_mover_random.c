@@ -182,7 +182,7 @@ static void random_conversions_copy_through_the_identity(void) {
     bench_open(&bench, MEMORY_CONVERGED, NULL, 0);
     g_autofree struct word256 *memory = bench_randomise(&bench, 300);
     for (unsigned n = 0; n < DESCRIPTORS / 10; n++) {
-        unsigned rows = 1 + below(random, 6), row = 4 * (1 + below(random, 40));
+        unsigned rows = 4 * (1 + below(random, 2)), row = 1 + below(random, 30);
         struct descriptor d = {.mode = MOVER_TRANSFORM,
                                .coalesce = below(random, 2),
                                .cap = below(random, 8),

@@ -153,7 +153,7 @@ static uint64_t entry_period(enum memory_attachment attachment, const struct tra
 static void entry_period_is_that_of_the_slowest_stage(void) {
     g_assert_cmpuint(entry_period(MEMORY_PER_PORT, NULL, 0, bypass, 0), ==, 9);
     g_assert_cmpuint(entry_period(MEMORY_PER_PORT, quantiser_bank, 1, quantiser, 1), ==, 21);
-    g_assert_cmpuint(entry_period(MEMORY_CONVERGED, quantiser_bank, 1, quantiser, 1), ==, 28); /* memory: 18 + 8 + 2 */
+    g_assert_cmpuint(entry_period(MEMORY_CONVERGED, quantiser_bank, 1, quantiser, 1), ==, 27); /* 2X + 2 + M + 8 */
 }
 
 static void first_address_comes_as_in_a_copy(void) {
