@@ -49,3 +49,16 @@ char *replay_first_difference(const struct replay_result *result) {
     }
     return NULL;
 }
+
+double replay_worst_percent(const struct replay_result *result) {
+    double worst = 0;
+    for (guint i = 0; i < result->rows->len; i++) {
+        const struct replay_row *row = &g_array_index(result->rows, struct replay_row, i);
+        if (!row->differs)
+            continue;
+        double reference = g_ascii_strtod(row->reference, NULL);
+        double percent = row->difference && reference != 0 ? 100 * ABS(row->difference / reference) : 100;
+        worst = MAX(worst, percent);
+    }
+    return worst;
+}

@@ -24,3 +24,5 @@ void replay_add_number(struct replay_result *result, const char *what, gint64 re
 void replay_add_text(struct replay_result *result, const char *what, const char *reference, const char *ours);
 /* A sentence on the first row that differs, to be freed; NULL if none does. */
 char *replay_first_difference(const struct replay_result *result);
+/* The largest difference in per cent of the reference over rows of numbers; 100 for a differing text. */
+double replay_worst_percent(const struct replay_result *result);

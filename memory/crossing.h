@@ -1,9 +1,9 @@
-/* Clock-crossing queue with both clocks equal, in the exact form of noc-and-memory §0.3: a store followed by a two-place
- * output stage. It holds indices into the owner's ring of words and keeps nothing but times.
+/* Clock-crossing queue with both clocks equal, in the exact form of noc-and-memory §0.3: a store followed by a
+ * two-place output stage. It holds indices into the owner's ring of words and keeps nothing but times.
  *
- * A word written in w moves to the stage in the first cycle m >= w + X - 2 in which the stage holds fewer than two words
- * or its head is being popped, one a cycle, and can be the visible head from m + 2. The writer sees the room X - 2 cycles
- * after the move. */
+ * A word written in w moves to the stage in the first cycle m >= w + X - 2 in which the stage holds fewer than two
+ * words or its head is being popped, one a cycle, and can be the visible head from m + 2. The writer sees the room X -
+ * 2 cycles after the move. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,8 +55,9 @@ static inline unsigned crossing_head(const struct crossing *queue) {
     return crossing_place(queue->popped);
 }
 
-/* Ends the reader's cycle: pops the head if it was taken and moves a word to the stage. Call once in every cycle in which
- * the queue holds anything. A word pushed in this cycle is too young to move, so the order of the two ends is free. */
+/* Ends the reader's cycle: pops the head if it was taken and moves a word to the stage. Call once in every cycle in
+ * which the queue holds anything. A word pushed in this cycle is too young to move, so the order of the two ends is
+ * free. */
 static inline void crossing_advance(struct crossing *queue, cycle_t now, bool taken) {
     bool room = queue->moved - queue->popped < 2 || taken;
     if (room && queue->moved < queue->written &&

@@ -10,8 +10,8 @@
 #include "model/word.h"
 
 struct dram {
-    uint64_t size;      /* bytes; every address is taken modulo this */
-    GHashTable *pages;  /* page number to struct dram_page */
+    uint64_t size;     /* bytes; every address is taken modulo this */
+    GHashTable *pages; /* page number to struct dram_page */
     uint64_t last_number;
     struct dram_page *last_page; /* the page of the last access: bursts stay inside one */
     uint64_t reads, writes;      /* words */

@@ -1,8 +1,8 @@
 /* Stamped FIFO: the synchronous first-word-fall-through queue of noc-and-memory §0.3.
  *
- * A word written in cycle w can be read from w+F on, one word leaves per cycle, and `full` is the number of words at the
- * start of the cycle. Writer and reader may be stepped in any order within a cycle: the reader ignores words that are not
- * ready yet, the writer adds a pop of the same cycle back. */
+ * A word written in cycle w can be read from w+F on, one word leaves per cycle, and `full` is the number of words at
+ * the start of the cycle. Writer and reader may be stepped in any order within a cycle: the reader ignores words that
+ * are not ready yet, the writer adds a pop of the same cycle back. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,8 +16,7 @@
 struct fifo_entry {
     cycle_t ready; /* first cycle in which the word can be the visible head */
     flit_index flit;
-    uint16_t route;  /* router input: output port; free for the owner elsewhere */
-    uint16_t weight; /* free for the owner */
+    uint32_t tag; /* free for the owner; router inputs keep destination and output port here */
 };
 
 struct fifo {
@@ -29,8 +28,7 @@ struct fifo {
 };
 
 static inline void fifo_init(struct fifo *fifo, uint32_t capacity) {
-    *fifo = (struct fifo){
-        .ring = g_new0(struct fifo_entry, capacity), .capacity = capacity, .last_pop = CYCLE_NEVER};
+    *fifo = (struct fifo){.ring = g_new0(struct fifo_entry, capacity), .capacity = capacity, .last_pop = CYCLE_NEVER};
 }
 
 static inline void fifo_clear(struct fifo *fifo) {

@@ -1,7 +1,7 @@
 /* What a compute unit is: a synchronous machine behind the port logic of noc-and-memory §4.
  *
- * The port logic (noc/endpoint) owns the instruction and receive queues, the output register and the completions. Once a
- * cycle it shows the unit what stands at their heads and takes what the unit decides. Everything the unit is shown is
+ * The port logic (noc/endpoint) owns the instruction and receive queues, the output register and the completions. Once
+ * a cycle it shows the unit what stands at their heads and takes what the unit decides. Everything the unit is shown is
  * the state at the start of the cycle; everything it decides takes effect at its end. A unit is skipped in cycles in
  * which it asked for nothing and nothing arrived. */
 #pragma once
@@ -25,12 +25,12 @@ struct unit_io {
     const struct flit *recv; /* visible head of the receive queue */
     bool send_ready;         /* a flit handed over in this cycle is on the link in the next */
     /* Decided by the unit; cleared before the step. */
-    bool take;            /* the unit takes `inst` (cycle i): not in flight before, in flight from i+1 */
-    bool pop;             /* the unit has consumed `recv`; the port logic frees it */
-    flit_index send;      /* FLIT_NONE, or a flit handed over; only if send_ready */
-    bool done;            /* retirement pulse (cycle d), never in a cycle with take */
-    bool fault;           /* with done: the completion is a FAULT */
-    uint32_t result;      /* with done: result word */
+    bool take;       /* the unit takes `inst` (cycle i): not in flight before, in flight from i+1 */
+    bool pop;        /* the unit has consumed `recv`; the port logic frees it */
+    flit_index send; /* FLIT_NONE, or a flit handed over; only if send_ready */
+    bool done;       /* retirement pulse (cycle d), never in a cycle with take */
+    bool fault;      /* with done: the completion is a FAULT */
+    uint32_t result; /* with done: result word */
 };
 
 /* What a unit gets to know of its surroundings when it is made. */
@@ -50,10 +50,10 @@ struct unit_report {
 };
 
 struct unit_type {
-    const char *name;           /* as in machine_unit.type */
-    uint16_t type_code;         /* caps register, noc-and-memory §4.5 */
-    uint8_t buffers;            /* published CU_DATA buffers */
-    bool drops_write_ack;       /* acks are accepted at once and never queued (§4.1) */
+    const char *name;     /* as in machine_unit.type */
+    uint16_t type_code;   /* caps register, noc-and-memory §4.5 */
+    uint8_t buffers;      /* published CU_DATA buffers */
+    bool drops_write_ack; /* acks are accepted at once and never queued (§4.1) */
     void *(*create)(const struct unit_context *context);
     void (*destroy)(void *unit);
     /* One cycle. Returns the next cycle in which the unit must be stepped if nothing arrives: io->now + 1 while it

@@ -25,6 +25,7 @@ static inline void golden_vec_file(const char *name) {
         golden_expect(&g, "predicate", result.predicate, golden_hex(&g, 5));
         operations |= UINT64_C(1) << op;
     }
-    g_assert_cmphex(operations, ==, bit_mask(VEC_RSQRT + 1)); /* every arithmetic opcode occurs */
+    if (g.failures == 0) /* the whole file was read: every arithmetic opcode occurs */
+        g_assert_cmphex(operations, ==, bit_mask(VEC_RSQRT + 1));
     golden_close(&g);
 }

@@ -19,7 +19,8 @@ static void coefficients_match(void) {
         golden_expect(&g, "c1", (guint64)q.c1, (guint64)golden_decimal(&g, 3));
         golden_expect(&g, "c2", (guint64)q.c2, (guint64)golden_decimal(&g, 4));
     }
-    g_assert_cmpuint(g.cases, ==, 3 * E8M15_SEGMENTS + E8M15_RSQRT_SEGMENTS);
+    if (g.failures == 0)
+        g_assert_cmpuint(g.cases, ==, 3 * E8M15_SEGMENTS + E8M15_RSQRT_SEGMENTS);
     golden_close(&g);
 }
 

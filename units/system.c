@@ -1,0 +1,99 @@
+/* The machine put together; see system.h. */
+#include "units/system.h"
+
+#include "units/unit.h"
+
+static const struct unit_type *const unit_types[] = {&unit_type_cluster};
+
+static const struct unit_type *find_type(const char *name) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(unit_types); i++)
+        if (g_strcmp0(unit_types[i]->name, name) == 0)
+            return unit_types[i];
+    return NULL;
+}
+
+static bool add_units(struct system *system, GError **error) {
+    const struct machine *machine = system->machine;
+    system->endpoints = g_new0(struct endpoint, machine->unit_count);
+    for (unsigned i = 0; i < machine->unit_count; i++) {
+        const struct machine_unit *place = &machine->units[i];
+        const struct unit_type *type = find_type(place->type);
+        if (!type) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "unit %s: type \"%s\" is not known", place->name, place->type);
+            return false;
+        }
+        struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
+        endpoint_init(endpoint, machine, place, type, &system->pool, &system->hazards);
+        endpoint->group_due = &system->due;
+        endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+    }
+    return true;
+}
+
+struct system *system_new(const struct machine *machine, GError **error) {
+    struct system *system = g_new0(struct system, 1);
+    system->machine = machine;
+    system->due = system->mesh_due = CYCLE_NEVER;
+    flit_pool_init(&system->pool);
+    hazard_log_init(&system->hazards);
+    dram_init(&system->dram, machine->memory.size);
+    mesh_init(&system->mesh, machine, &system->pool, &system->hazards);
+    system->mesh.group_due = &system->mesh_due;
+    agent_init(&system->agent, machine, &system->mesh, &system->dram, &system->pool, &system->hazards, NULL);
+    system->agent.group_due = &system->due;
+    if (!add_units(system, error)) {
+        system_free(system);
+        return NULL;
+    }
+    return system;
+}
+
+void system_free(struct system *system) {
+    if (!system)
+        return;
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        endpoint_clear(&system->endpoints[i]);
+    g_free(system->endpoints);
+    agent_clear(&system->agent);
+    mesh_clear(&system->mesh);
+    dram_clear(&system->dram);
+    hazard_log_clear(&system->hazards);
+    flit_pool_clear(&system->pool);
+    g_free(system);
+}
+
+cycle_t system_step(struct system *system, cycle_t now) {
+    system->cycles_stepped++;
+    agent_begin(&system->agent, now);
+    system->mesh_due = CYCLE_NEVER;
+    system->due = CYCLE_NEVER;
+    cycle_t due = mesh_step(&system->mesh, now);
+    for (unsigned i = 0; i < system->endpoint_count; i++) {
+        struct endpoint *endpoint = &system->endpoints[i];
+        if (endpoint->due <= now)
+            endpoint_step(endpoint, now);
+        due = MIN(due, endpoint->due);
+    }
+    if (system->agent.due <= now)
+        agent_step(&system->agent, now);
+    due = MIN(due, system->agent.due);
+    due = MIN(due, system->mesh_due); /* flits pushed by endpoints and agent after the routers were stepped */
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        due = MIN(due, system->endpoints[i].due);
+    return due;
+}
+
+bool system_quiet(const struct system *system) {
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        if (!endpoint_quiet(&system->endpoints[i]))
+            return false;
+    return agent_quiet(&system->agent) && mesh_held(&system->mesh) == 0;
+}
+
+uint64_t system_progress(const struct system *system) {
+    uint64_t progress = system->mesh.hops + system->dram.reads + system->dram.writes + system->agent.dispatch.pushed +
+                        system->agent.agent_in;
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        progress += system->endpoints[i].retired + system->endpoints[i].inst_popped;
+    return progress;
+}
