@@ -151,6 +151,37 @@ static void late_writes_are_reported_and_taken(void) {
     bench_close(&bench);
 }
 
+/* A register write may come before the path, between path and mover, or after both: all the same cycle. */
+static void place_of_a_write_within_its_cycle_is_free(void) {
+    enum { PLACES = 3, WORDS = 40, REWRITTEN = 75 };
+    struct word256 result[PLACES][WORDS];
+    for (unsigned place = 0; place < PLACES; place++) {
+        struct mover_bench bench;
+        bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
+        g_autoptr(GArray) moves = moves_new();
+        moves_fill(moves, 0x80000, WORDS, 2, 0x11111111);
+        const struct move *move = &g_array_index(moves, struct move, 0);
+        bool moving = true;
+        for (cycle_t now = 0; moving || now <= REWRITTEN; now++)
+            for (unsigned part = 0; part < PLACES; part++) {
+                if (part == place && now < move->count)
+                    mover_write(&bench.mover, move->writes[now].offset, move->writes[now].value, now);
+                if (part == place && now == REWRITTEN)
+                    mover_write(&bench.mover, MOVER_REG_IMMEDIATE, 0x22222222, now);
+                if (part == 0)
+                    moving = path_step(bench.path, now);
+                if (part == 1)
+                    moving |= mover_step(&bench.mover, now) != CYCLE_NEVER;
+            }
+        dram_store(&bench.dram, 0x80000, result[place], sizeof result[place]);
+        bench_close(&bench);
+    }
+    g_assert_cmphex(result[0][0].w[0], ==, UINT64_C(0x1111111111111111));
+    g_assert_cmphex(result[0][WORDS - 1].w[0], ==, UINT64_C(0x2222222222222222));
+    g_assert_cmpmem(result[0], sizeof result[0], result[1], sizeof result[1]);
+    g_assert_cmpmem(result[0], sizeof result[0], result[2], sizeof result[2]);
+}
+
 static void odd_sources_are_reported(void) {
     struct mover_bench bench;
     bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
@@ -255,6 +286,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/mover/published_modes_5_to_7_are_copies", published_modes_5_to_7_are_copies);
     g_test_add_func("/mover/gather_row8_defect_is_off_by_default", gather_row8_defect_is_off_by_default);
     g_test_add_func("/mover/late_writes_are_reported_and_taken", late_writes_are_reported_and_taken);
+    g_test_add_func("/mover/place_of_a_write_within_its_cycle_is_free", place_of_a_write_within_its_cycle_is_free);
     g_test_add_func("/mover/odd_sources_are_reported", odd_sources_are_reported);
     g_test_add_func("/mover/status_word_has_its_fields", status_word_has_its_fields);
     g_test_add_func("/mover/one_fill_run_is_idle_before_it_is_written", one_fill_run_is_idle_before_it_is_written);
