@@ -153,7 +153,11 @@ static void late_writes_are_reported_and_taken(void) {
 
 /* A register write may come before the path, between path and mover, or after both: all the same cycle. */
 static void place_of_a_write_within_its_cycle_is_free(void) {
-    enum { PLACES = 3, WORDS = 40, REWRITTEN = 75 };
+    enum {
+        PLACES = 3,
+        WORDS = 40,
+        REWRITTEN = 75
+    };
     struct word256 result[PLACES][WORDS];
     for (unsigned place = 0; place < PLACES; place++) {
         struct mover_bench bench;
