@@ -340,8 +340,13 @@ static void wanted(const struct value_case *c, const double *values, unsigned ro
     }
 }
 
+struct cost {
+    cycle_t cycles;
+    uint64_t beats;
+};
+
 /* Runs the program on the core alone and returns the largest error over the largest value. */
-static double run_case(const struct value_case *c, const struct vector_job *job, cycle_t *cycles) {
+static double run_case(const struct value_case *c, const struct vector_job *job, struct cost *cost) {
     unsigned count = job->rows * job->cols;
     struct vector_bench *b = vb_new();
     struct vector_program program = build(c->name, job);
@@ -367,7 +372,7 @@ static double run_case(const struct value_case *c, const struct vector_job *job,
         error = fmax(error, fabs(fp16_to_double(half) - want[e]));
         scale = fmax(scale, fabs(want[e]));
     }
-    *cycles = b->now;
+    *cost = (struct cost){b->now, b->state.beats};
     g_free(values);
     g_free(want);
     vector_program_clear(&program);
@@ -379,9 +384,9 @@ static void check_values(unsigned rows, unsigned cols, enum vector_constants con
     for (unsigned i = 0; i < G_N_ELEMENTS(value_cases); i++) {
         const struct value_case *c = &value_cases[i];
         struct vector_job job = job_of(rows, cols, constants, tail);
-        cycle_t cycles;
-        double error = run_case(c, &job, &cycles);
-        g_test_message("%s %ux%u: error %.2e, %" G_GUINT64_FORMAT " cycles", c->name, rows, cols, error, cycles);
+        struct cost cost;
+        double error = run_case(c, &job, &cost);
+        g_test_message("%s %ux%u: error %.2e, %" G_GUINT64_FORMAT " cycles", c->name, rows, cols, error, cost.cycles);
         g_assert_cmpfloat(error, <=, c->tolerance);
     }
 }
@@ -405,8 +410,8 @@ static void values_with_constants_from_memory(void) {
             if (strcmp(names[n], value_cases[i].name) != 0)
                 continue;
             struct vector_job job = job_of(64, 128, VECTOR_CONSTANTS_MEM, VECTOR_TAIL_PAD);
-            cycle_t cycles;
-            g_assert_cmpfloat(run_case(&value_cases[i], &job, &cycles), <=, value_cases[i].tolerance);
+            struct cost cost;
+            g_assert_cmpfloat(run_case(&value_cases[i], &job, &cost), <=, value_cases[i].tolerance);
         }
 }
 
@@ -422,13 +427,15 @@ static void tails_pad_or_shorten(void) {
     g_assert_cmpuint(shortened.batches, ==, 2);
     vector_program_clear(&padded);
     vector_program_clear(&shortened);
-    cycle_t cycles[2];
+    struct cost costs[2];
     for (unsigned i = 0; i < G_N_ELEMENTS(value_cases); i++)
         if (strcmp(value_cases[i].name, "silu") == 0) {
-            run_case(&value_cases[i], &pad, &cycles[0]);
-            run_case(&value_cases[i], &vl, &cycles[1]);
+            run_case(&value_cases[i], &pad, &costs[0]);
+            run_case(&value_cases[i], &vl, &costs[1]);
         }
-    g_assert_cmpuint(cycles[1], <, cycles[0]);
+    g_assert_cmpuint(costs[1].cycles, <, costs[0].cycles);
+    g_assert_cmpuint(costs[0].beats, ==, 5 * 2 * 64);
+    g_assert_cmpuint(costs[1].beats, ==, 5 * (64 + 4)); /* 56 elements are four groups */
 }
 
 static void refused_shapes(void) {
