@@ -19,7 +19,7 @@ enum {
     SCALAR_LENGTH = 0, /* s0 holds VL */
     SCALAR_ROW = 13,
     SCALAR_RECIPROCAL = 14,
-    REGISTERS = 16,
+    REGISTER_STORED = 7, /* v7: the result as stored by an earlier pass */
 };
 
 static bool fail(GError **error, const struct vector_kernel *kernel, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -83,66 +83,96 @@ static unsigned next_index(const uint32_t *words, unsigned at) {
     return at + (words[at] >> 27 == VECTOR_SETI ? 2 : 1);
 }
 
-static void kernel_scan(struct vector_kernel *kernel) {
-    unsigned written = 0, inputs = 0, scalars = 0, reads, more;
-    struct vector_word word;
-    for (unsigned at = 0; at < kernel->once_count; at = next_index(kernel->once, at)) {
-        vector_word_decode(kernel->once[at], &word);
-        word_reads(word, &reads, &more);
-        written |= word_writes(&word);
-        scalars |= more;
+/* Reads a block if the text has it; `scalars` gathers the scalar registers it reads, `written` what earlier blocks have
+ * written. */
+static void take_block(struct vector_kernel *kernel, const struct asm_program *text, const char *suffix,
+                       struct vector_block *block, unsigned written, unsigned *scalars) {
+    g_autofree char *name = g_strconcat(kernel->name, suffix, NULL);
+    for (unsigned i = 0; i < asm_program_count(text); i++) {
+        const struct asm_item *item = asm_program_item(text, i);
+        if (item->kind == ASM_KERNEL && strcmp(item->kernel.name, name) == 0)
+            *block =
+                (struct vector_block){.words = g_memdup2(item->kernel.words, item->kernel.count * sizeof(uint32_t)),
+                                      .count = item->kernel.count};
     }
-    for (unsigned at = 0; at < kernel->body_count; at = next_index(kernel->body, at)) {
-        vector_word_decode(kernel->body[at], &word);
-        word_reads(word, &reads, &more);
-        inputs |= reads & ~written;
+    for (unsigned at = 0; at < block->count; at = next_index(block->words, at)) {
+        struct vector_word word;
+        unsigned vectors, more;
+        vector_word_decode(block->words[at], &word);
+        word_reads(word, &vectors, &more);
+        block->reads |= vectors & ~written;
         written |= word_writes(&word);
-        scalars |= more;
+        *scalars |= more;
         bool reduction = word.op == VECTOR_RED;
         kernel->by_row |= reduction;
         kernel->whole_groups |= reduction && word.kind < VECTOR_RED_ANY;
     }
-    for (unsigned r = 1; r <= VECTOR_INPUTS_MAX; r++)
-        if (inputs >> r & 1)
-            kernel->inputs = r;
-    kernel->wants_length = scalars >> SCALAR_ROW & 1;
-    kernel->wants_reciprocal = scalars >> SCALAR_RECIPROCAL & 1;
+    block->stores = written & 1;
 }
 
-static void take_block(const struct asm_program *text, const char *name, uint32_t **words, unsigned *count) {
-    for (unsigned i = 0; i < asm_program_count(text); i++) {
-        const struct asm_item *item = asm_program_item(text, i);
-        if (item->kind != ASM_KERNEL || strcmp(item->kernel.name, name) != 0)
-            continue;
-        *words = g_memdup2(item->kernel.words, item->kernel.count * sizeof **words);
-        *count = item->kernel.count;
+static unsigned block_writes(const struct vector_block *block) {
+    unsigned written = 0;
+    for (unsigned at = 0; at < block->count; at = next_index(block->words, at)) {
+        struct vector_word word;
+        vector_word_decode(block->words[at], &word);
+        written |= word_writes(&word);
     }
+    return written;
+}
+
+static void take_passes(struct vector_kernel *kernel, const struct asm_program *text, unsigned *scalars) {
+    for (unsigned k = 0; k < VECTOR_PASSES_MAX; k++) {
+        g_autofree char *row = g_strdup_printf(".row%u", k + 1), *pass = g_strdup_printf(".pass%u", k + 1);
+        take_block(kernel, text, row, &kernel->row[k], 0, scalars);
+        take_block(kernel, text, pass, &kernel->pass[k], 0, scalars);
+        if (!kernel->pass[k].count)
+            return;
+        kernel->passes = k + 1;
+        kernel->by_row = true;
+    }
+}
+
+static unsigned inputs_of(unsigned reads) {
+    unsigned inputs = 0;
+    for (unsigned r = 1; r <= VECTOR_INPUTS_MAX; r++)
+        if (reads >> r & 1)
+            inputs = r;
+    return inputs;
 }
 
 bool vector_kernel_load(struct vector_kernel *kernel, const char *directory, const char *name, GError **error) {
     g_autofree char *file = g_strconcat(name, ".vs", NULL);
     g_autofree char *path = g_build_filename(directory, file, NULL);
-    g_autofree char *once = g_strconcat(name, ".once", NULL);
     g_autoptr(asm_program_owned) text = asm_program_load(path, error);
+    unsigned scalars = 0;
     if (!text)
         return false;
     *kernel = (struct vector_kernel){.name = g_strdup(name)};
-    take_block(text, name, &kernel->body, &kernel->body_count);
-    take_block(text, once, &kernel->once, &kernel->once_count);
-    if (!kernel->body_count) {
-        g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "%s: there is no kernel '%s', expected a block .kernel %s", path,
-                    name, name);
+    take_block(kernel, text, ".once", &kernel->once, 0, &scalars);
+    take_block(kernel, text, "", &kernel->body, block_writes(&kernel->once), &scalars);
+    take_passes(kernel, text, &scalars);
+    if (!kernel->body.count == !kernel->passes) {
+        g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "%s: expected a block .kernel %s, or .kernel %s.pass1", path, name,
+                    name);
         vector_kernel_clear(kernel);
         return false;
     }
-    kernel_scan(kernel);
+    kernel->inputs = inputs_of(kernel->body.reads);
+    for (unsigned k = 0; k < kernel->passes; k++)
+        kernel->inputs = MAX(kernel->inputs, inputs_of(kernel->pass[k].reads));
+    kernel->wants_length = scalars >> SCALAR_ROW & 1;
+    kernel->wants_reciprocal = scalars >> SCALAR_RECIPROCAL & 1;
     return true;
 }
 
 void vector_kernel_clear(struct vector_kernel *kernel) {
     g_free(kernel->name);
-    g_free(kernel->once);
-    g_free(kernel->body);
+    g_free(kernel->once.words);
+    g_free(kernel->body.words);
+    for (unsigned k = 0; k < VECTOR_PASSES_MAX; k++) {
+        g_free(kernel->row[k].words);
+        g_free(kernel->pass[k].words);
+    }
     *kernel = (struct vector_kernel){0};
 }
 
@@ -165,11 +195,11 @@ struct variant {
 };
 
 static bool scalar_constant(const struct vector_kernel *kernel, unsigned reg, uint32_t *value) {
-    for (unsigned at = 0; at < kernel->once_count; at = next_index(kernel->once, at)) {
+    for (unsigned at = 0; at < kernel->once.count; at = next_index(kernel->once.words, at)) {
         struct vector_word word;
-        vector_word_decode(kernel->once[at], &word);
+        vector_word_decode(kernel->once.words[at], &word);
         if (word.op == VECTOR_SETI && word.sa != VECTOR_SELECT_K && word.vd == reg) {
-            *value = kernel->once[at + 1];
+            *value = kernel->once.words[at + 1];
             return true;
         }
     }
@@ -240,13 +270,15 @@ static void drop_settings(struct variant *variant) {
 
 static bool variant_make(struct variant *variant, const struct vector_kernel *kernel, const struct vector_job *job,
                          GError **error) {
-    *variant = (struct variant){.once = g_memdup2(kernel->once, kernel->once_count * sizeof *kernel->once),
-                                .body = g_memdup2(kernel->body, kernel->body_count * sizeof *kernel->body),
-                                .once_count = kernel->once_count,
-                                .body_count = kernel->body_count,
+    *variant = (struct variant){.once = g_memdup2(kernel->once.words, kernel->once.count * sizeof(uint32_t)),
+                                .body = g_memdup2(kernel->body.words, kernel->body.count * sizeof(uint32_t)),
+                                .once_count = kernel->once.count,
+                                .body_count = kernel->body.count,
                                 .inputs = kernel->inputs};
     if (job->constants == VECTOR_CONSTANTS_REG)
         return true;
+    if (kernel->passes)
+        return fail(error, kernel, "a kernel of several passes has its constants in registers");
     for (unsigned at = 0; at < variant->body_count; at = next_index(variant->body, at))
         if (variant->body[at] >> 27 <= VECTOR_RSQRT && !arrays_for_word(variant, kernel, &variant->body[at], error))
             return false;
@@ -261,9 +293,10 @@ static void variant_clear(struct variant *variant) {
 
 /* ---- images ---- */
 
-/* How a RUN is cut: `chunks` of `length` elements, the last one of `last`. */
+/* How a RUN is cut: `chunks` of `length` elements, the last one of `last`. With several passes a chunk is a row of
+ * `row` elements in pieces of `length`. */
 struct batch {
-    unsigned chunks, length, last;
+    unsigned chunks, length, last, row;
 };
 
 static unsigned groups(unsigned elements) {
@@ -271,7 +304,7 @@ static unsigned groups(unsigned elements) {
 }
 
 static unsigned batch_words(const struct batch *batch) {
-    return (batch->chunks - 1) * groups(batch->length) + groups(batch->last);
+    return (batch->chunks - 1) * groups(batch->row) + groups(batch->row - batch->length + batch->last);
 }
 
 static void emit(GArray *words, struct vector_word word) {
@@ -322,23 +355,58 @@ static void emit_head(GArray *words, const struct variant *variant, const struct
     emit_length(words, batch->chunks == 1 ? batch->last : batch->length);
     emit(words, (struct vector_word){.op = VECTOR_SETMODE, .mode = VECTOR_FLAT});
     if (kernel->wants_length)
-        emit_value(words, SCALAR_ROW, e8m15_of(batch->length));
+        emit_value(words, SCALAR_ROW, e8m15_of(batch->row));
     if (kernel->wants_reciprocal)
-        emit_value(words, SCALAR_RECIPROCAL, e8m15_of(1.0 / batch->length));
+        emit_value(words, SCALAR_RECIPROCAL, e8m15_of(1.0 / batch->row));
     g_array_append_vals(words, variant->once, variant->once_count);
     emit(words, (struct vector_word){.op = VECTOR_BAR});
 }
 
-static void emit_chunk(GArray *words, const struct variant *variant, unsigned offset) {
-    for (unsigned i = 0; i < variant->inputs; i++)
-        emit(words, (struct vector_word){.op = VECTOR_LD,
-                                         .dtype = VECTOR_FP16,
-                                         .ad = load_descriptor(i),
-                                         .vd = (uint8_t)(i + 1),
-                                         .offset = (int16_t)offset});
-    g_array_append_vals(words, variant->body, variant->body_count);
+static void emit_load(GArray *words, unsigned descriptor, unsigned reg, unsigned offset) {
+    emit(words, (struct vector_word){.op = VECTOR_LD,
+                                     .dtype = VECTOR_FP16,
+                                     .ad = (uint8_t)descriptor,
+                                     .vd = (uint8_t)reg,
+                                     .offset = (int16_t)offset});
+}
+
+static void emit_store(GArray *words, const struct variant *variant, unsigned offset) {
     emit(words, (struct vector_word){
                     .op = VECTOR_ST, .dtype = VECTOR_FP16, .ad = store_descriptor(variant), .offset = (int16_t)offset});
+}
+
+static void emit_chunk(GArray *words, const struct variant *variant, unsigned offset) {
+    for (unsigned i = 0; i < variant->inputs; i++)
+        emit_load(words, load_descriptor(i), i + 1, offset);
+    g_array_append_vals(words, variant->body, variant->body_count);
+    emit_store(words, variant, offset);
+}
+
+static void emit_pass(GArray *words, const struct variant *variant, const struct vector_block *pass, unsigned offset) {
+    for (unsigned i = 0; i < variant->inputs; i++)
+        if (pass->reads >> (i + 1) & 1)
+            emit_load(words, load_descriptor(i), i + 1, offset);
+    if (pass->reads >> REGISTER_STORED & 1)
+        emit_load(words, store_descriptor(variant), REGISTER_STORED, offset);
+    g_array_append_vals(words, pass->words, pass->count);
+    if (pass->stores)
+        emit_store(words, variant, offset);
+}
+
+/* One long row: its passes, each over all pieces; the last piece may be shorter. */
+static void emit_row(GArray *words, const struct variant *variant, const struct vector_kernel *kernel,
+                     const struct batch *batch, unsigned offset) {
+    unsigned pieces = (batch->row + batch->length - 1) / batch->length, rest = batch->row % batch->length;
+    for (unsigned k = 0; k < kernel->passes; k++) {
+        g_array_append_vals(words, kernel->row[k].words, kernel->row[k].count);
+        for (unsigned c = 0; c < pieces; c++) {
+            if (rest && c + 1 == pieces)
+                emit_length(words, rest);
+            emit_pass(words, variant, &kernel->pass[k], offset + c * groups(batch->length));
+        }
+        if (rest)
+            emit_length(words, batch->length);
+    }
 }
 
 /* The instruction words of one kind of RUN. `region` is the L1 room of an input or result. */
@@ -348,7 +416,10 @@ static void emit_image(GArray *words, const struct variant *variant, const struc
     for (unsigned c = 0; c < batch->chunks; c++) {
         if (c > 0 && c + 1 == batch->chunks && batch->last != batch->length)
             emit_length(words, batch->last);
-        emit_chunk(words, variant, c * groups(batch->length));
+        if (kernel->passes)
+            emit_row(words, variant, kernel, batch, c * groups(batch->row));
+        else
+            emit_chunk(words, variant, c * groups(batch->length));
     }
     emit(words, (struct vector_word){
                     .op = VECTOR_DRAIN, .ad = drain_descriptor(variant), .l1 = (uint16_t)(variant->inputs * region)});
@@ -373,44 +444,60 @@ static bool footprint_clean(unsigned words) {
     return words <= L1_CLEAN || words == L1_WORDS_ALL;
 }
 
-/* Words of an image without building it: what a chunk adds, times chunks, and the rest. */
-static unsigned image_words(const struct variant *variant, const struct vector_kernel *kernel, unsigned chunks) {
-    unsigned head = 4 + 2 * kernel->wants_length + 2 * kernel->wants_reciprocal + variant->once_count;
-    return variant->inputs + head + 1 + chunks * (variant->inputs + variant->body_count + 1) + 2;
+static unsigned image_words(const struct variant *variant, const struct vector_kernel *kernel,
+                            const struct batch *batch) {
+    g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    emit_image(words, variant, kernel, batch, 0);
+    return words->len;
+}
+
+/* Row kernels: `rows` rows a RUN. */
+static struct batch row_batch(const struct vector_job *job, unsigned rows) {
+    unsigned length = MIN(job->cols, (unsigned)LENGTH_MAX);
+    return (struct batch){.chunks = rows, .length = length, .last = length, .row = job->cols};
+}
+
+static bool row_fits(const struct vector_kernel *kernel, const struct vector_job *job, GError **error) {
+    if (job->cols > LENGTH_MAX && !kernel->passes)
+        return fail(error, kernel, "a row has %u elements, a vector 1 to %d", job->cols, LENGTH_MAX);
+    if (job->cols % GROUP && (kernel->whole_groups || job->rows > 1))
+        return fail(error, kernel, "a row has %u elements; rows and reductions need whole groups of %d", job->cols,
+                    GROUP);
+    return true;
 }
 
 /* A full RUN: eight chunks of 128, or as many rows, a power of two up to 16, as L1 and instruction memory take. */
 static bool full_batch(struct batch *batch, const struct variant *variant, const struct vector_kernel *kernel,
                        const struct vector_job *job, GError **error) {
     if (!kernel->by_row) {
-        *batch = (struct batch){.chunks = BATCH_CHUNKS, .length = LENGTH_MAX, .last = LENGTH_MAX};
+        *batch = (struct batch){.chunks = BATCH_CHUNKS, .length = LENGTH_MAX, .last = LENGTH_MAX, .row = LENGTH_MAX};
         return true;
     }
-    if (job->cols == 0 || job->cols > LENGTH_MAX)
-        return fail(error, kernel, "a row has %u elements, a vector 1 to %d", job->cols, LENGTH_MAX);
-    if (job->cols % GROUP && (kernel->whole_groups || job->rows > 1))
-        return fail(error, kernel, "a row has %u elements; rows and reductions need whole groups of %d", job->cols,
-                    GROUP);
+    if (!row_fits(kernel, job, error))
+        return false;
     for (unsigned rows = BATCH_ROWS; rows > 0; rows /= 2) {
-        unsigned region = rows * groups(job->cols), left = job->tail == VECTOR_TAIL_VL ? job->rows % rows : 0;
-        unsigned words = image_words(variant, kernel, rows) + (left ? image_words(variant, kernel, left) : 0);
-        *batch = (struct batch){.chunks = rows, .length = job->cols, .last = job->cols};
-        if (region <= FILL_WORDS_MAX && footprint_clean((variant->inputs + 1) * region) && words <= VECTOR_IMEM_WORDS)
+        *batch = row_batch(job, rows);
+        unsigned region = batch_words(batch), left = job->tail == VECTOR_TAIL_VL ? job->rows % rows : 0;
+        if (region > FILL_WORDS_MAX || !footprint_clean((variant->inputs + 1) * region))
+            continue;
+        struct batch tail = row_batch(job, left);
+        if (image_words(variant, kernel, batch) + (left ? image_words(variant, kernel, &tail) : 0) <= VECTOR_IMEM_WORDS)
             return true;
     }
-    return fail(error, kernel, "one row does not fit instruction memory");
+    return fail(error, kernel, "one row does not fit L1 and instruction memory");
 }
 
 /* What is left behind the full batches, chunks 0 if nothing. */
 static struct batch tail_batch(const struct batch *full, const struct vector_kernel *kernel,
                                const struct vector_job *job) {
     if (kernel->by_row)
-        return (struct batch){.chunks = job->rows % full->chunks, .length = full->length, .last = full->length};
+        return row_batch(job, job->rows % full->chunks);
     unsigned elements = (unsigned)((uint64_t)job->rows * job->cols % (full->chunks * full->length));
     unsigned last = elements % full->length;
     return (struct batch){.chunks = (elements + full->length - 1) / full->length,
                           .length = full->length,
-                          .last = last ? last : full->length};
+                          .last = last ? last : full->length,
+                          .row = full->length};
 }
 
 static unsigned full_batches(const struct batch *full, const struct vector_kernel *kernel,

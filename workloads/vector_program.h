@@ -8,7 +8,11 @@
  *   s8 .. s12    constants, by VSETI in NAME.once
  *   s13, s14     row length and its reciprocal; set here when used
  *   s0           the vector length
- * Loads, stores, fills, drains, barrier and halt are put around it here. */
+ * Loads, stores, fills, drains, barrier and halt are put around it here.
+ *
+ * A kernel for rows longer than a vector has blocks NAME.row1, NAME.pass1, NAME.row2, NAME.pass2, .. instead of NAME:
+ * of every row, row1 once, pass1 for every piece of up to 128 elements, and so on. A pass loads the inputs it reads, v7
+ * if it reads that (what an earlier pass has stored there), and stores v0 if it writes it. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,12 +25,22 @@
 
 enum {
     VECTOR_INPUTS_MAX = 3, /* two descriptors an input, two for the result */
+    VECTOR_PASSES_MAX = 4,
+};
+
+/* Words of one block; a VSETI's value follows it. */
+struct vector_block {
+    uint32_t *words;
+    unsigned count;
+    unsigned reads; /* vector registers read before they are written, a bit each */
+    bool stores;    /* writes v0 */
 };
 
 struct vector_kernel {
     char *name;
-    uint32_t *once, *body; /* words; a VSETI's value follows it */
-    unsigned once_count, body_count;
+    struct vector_block once, body;
+    struct vector_block row[VECTOR_PASSES_MAX], pass[VECTOR_PASSES_MAX];
+    unsigned passes; /* 0: rows are not longer than a vector */
     unsigned inputs;
     bool by_row;           /* holds a reduction: a chunk is a row */
     bool whole_groups;     /* its reductions need a length that is a multiple of 16 */

@@ -111,8 +111,8 @@ static void words_of_the_library(void) {
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
         struct vector_kernel kernel = load(rows[i].name);
         unsigned alu = 0, reductions = 0, broadcasts = 0;
-        for (unsigned w = 0; w < kernel.body_count; w++) { /* no body holds a VSETI */
-            unsigned op = kernel.body[w] >> 27;
+        for (unsigned w = 0; w < kernel.body.count; w++) { /* no body holds a VSETI */
+            unsigned op = kernel.body.words[w] >> 27;
             alu += op <= VECTOR_RSQRT;
             reductions += op == VECTOR_RED;
             broadcasts += op == VECTOR_BCAST;
@@ -402,6 +402,26 @@ static void values_of_tails(void) {
     check_values(21, 48, VECTOR_CONSTANTS_REG, VECTOR_TAIL_PAD);
 }
 
+/* Rows longer than a vector: whole pieces, a short last piece, a row shorter than a vector. */
+static void values_of_long_rows(void) {
+    static const struct value_case cases[] = {
+        {.name = "softmax-wide", .row = row_softmax, .tolerance = 2e-3},
+        {.name = "rmsnorm-wide", .row = row_rmsnorm, .tolerance = 3e-3},
+        {.name = "layernorm-wide", .row = row_layernorm, .tolerance = 3e-3},
+    };
+    static const unsigned lengths[] = {1024, 400, 48};
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
+        for (unsigned n = 0; n < G_N_ELEMENTS(lengths); n++)
+            for (unsigned tail = VECTOR_TAIL_PAD; tail <= VECTOR_TAIL_VL; tail++) {
+                struct vector_job job = job_of(9, lengths[n], VECTOR_CONSTANTS_REG, (enum vector_tail)tail);
+                struct cost cost;
+                double error = run_case(&cases[i], &job, &cost);
+                g_test_message("%s 9x%u: error %.2e, %" G_GUINT64_FORMAT " cycles", cases[i].name, lengths[n], error,
+                               cost.cycles);
+                g_assert_cmpfloat(error, <=, cases[i].tolerance);
+            }
+}
+
 /* Constants as arrays give the same results, as far as FP16 has the constant. */
 static void values_with_constants_from_memory(void) {
     static const char *const names[] = {"silu", "relu", "softmax", "gelu-sigmoid", "relu-portable"};
@@ -447,6 +467,9 @@ static void refused_shapes(void) {
     } cases[] = {
         {"softmax", 4, 129, VECTOR_CONSTANTS_REG, "a row has 129 elements"},
         {"softmax", 4, 100, VECTOR_CONSTANTS_REG, "whole groups of 16"},
+        {"softmax-wide", 4, 1000, VECTOR_CONSTANTS_REG, "whole groups of 16"},
+        {"softmax-wide", 4, 8192, VECTOR_CONSTANTS_REG, "does not fit"},
+        {"softmax-wide", 4, 1024, VECTOR_CONSTANTS_MEM, "in registers"},
         {"softmax", 0, 64, VECTOR_CONSTANTS_REG, "has no elements"},
         {"gelu-tanh", 4, 64, VECTOR_CONSTANTS_MEM, "more than the 3"},
         {"sigmoid-d4", 4, 64, VECTOR_CONSTANTS_MEM, "a chain cannot"},
@@ -476,6 +499,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/vector/program/words_of_the_library", words_of_the_library);
     g_test_add_func("/vector/program/values_of_full_batches", values_of_full_batches);
     g_test_add_func("/vector/program/values_of_tails", values_of_tails);
+    g_test_add_func("/vector/program/values_of_long_rows", values_of_long_rows);
     g_test_add_func("/vector/program/values_with_constants_from_memory", values_with_constants_from_memory);
     g_test_add_func("/vector/program/tails_pad_or_shorten", tails_pad_or_shorten);
     g_test_add_func("/vector/program/refused_shapes", refused_shapes);
