@@ -3,7 +3,7 @@
 
 #include "units/unit.h"
 
-static const struct unit_type *const unit_types[] = {&unit_type_cluster};
+static const struct unit_type *const unit_types[] = {&unit_type_cluster, &unit_type_vector};
 
 static const struct unit_type *find_type(const char *name) {
     for (unsigned i = 0; i < G_N_ELEMENTS(unit_types); i++)
