@@ -139,13 +139,16 @@ void clock_wake(struct clock_actor *actor, cycle_t at) {
         sg_sem_release(actor->sleep);
 }
 
-/* Empties the inbox into the actor's next due cycle and publishes it. */
+/* Publishes the actor's next due cycle, which a wake in the inbox may have brought forward. A later wake stays where it
+ * is: what it announces may come only after the next step. */
 static cycle_t collect(struct clock_actor *actor, cycle_t next) {
     cycle_t waiting = atomic_load(&actor->inbox);
-    do {
-        next = MIN(next, waiting);
-        atomic_store(&actor->bound, next);
-    } while (waiting != CYCLE_NEVER && !atomic_compare_exchange_weak(&actor->inbox, &waiting, CYCLE_NEVER));
+    while (waiting <= next && waiting != CYCLE_NEVER) {
+        atomic_store(&actor->bound, waiting);
+        if (atomic_compare_exchange_weak(&actor->inbox, &waiting, CYCLE_NEVER))
+            return waiting;
+    }
+    atomic_store(&actor->bound, next);
     return next;
 }
 
