@@ -676,8 +676,10 @@ bool traffic_check(const struct machine *machine, const struct traffic_params *p
 static uint64_t quantile(const struct histogram *histogram, uint64_t per_mille) {
     if (!histogram->count)
         return 0;
-    uint64_t rank = (histogram->count / 1000) * per_mille + histogram->count % 1000 * per_mille / 1000;
-    return histogram_at(histogram, MIN(rank, histogram->count - 1));
+    uint64_t whole = histogram->count / 1000 * per_mille, rest = histogram->count % 1000 * per_mille;
+    uint64_t rank = whole + (rest + 999) / 1000; /* nearest rank */
+    rank -= rank > 0;
+    return histogram_at(histogram, rank);
 }
 
 static void sum_latency(const struct traffic *run, size_t member, struct traffic_latency *latency) {
