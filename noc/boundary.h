@@ -13,7 +13,7 @@
 #include "model/flit.h"
 
 enum {
-    BOUNDARY_POP_BITS = 16, /* pops modulo 2^16; above any FIFO's capacity */
+    BOUNDARY_POP_BITS = 16, /* pops modulo 2^16; no FIFO holds more words */
     BOUNDARY_LINE = 64,
 };
 
@@ -48,7 +48,7 @@ struct boundary {
 static inline bool boundary_full(const struct boundary *link, cycle_t now) {
     uint64_t popped = atomic_load_explicit(&link->popped, memory_order_acquire);
     uint32_t held = (uint16_t)(atomic_load_explicit(&link->pushed, memory_order_relaxed) - popped);
-    return held + (popped >> BOUNDARY_POP_BITS == now) >= link->capacity;
+    return held + (popped >> BOUNDARY_POP_BITS == now) >= link->capacity; /* cycles stay below 2^48 */
 }
 
 static inline void boundary_push(struct boundary *link, flit_index flit, uint32_t destination, cycle_t now) {

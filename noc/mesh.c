@@ -50,7 +50,7 @@ static unsigned peer_number(struct mesh_part *from, struct mesh_part *to) {
     return from->peer_count++;
 }
 
-static struct boundary *boundary_new(struct mesh *mesh, struct mesh_part *from, struct router *router, unsigned input) {
+static uint32_t boundary_new(struct mesh *mesh, struct mesh_part *from, struct router *router, unsigned input) {
     struct mesh_part *to = router->part;
     struct boundary *link = g_aligned_alloc0(1, sizeof *link, BOUNDARY_LINE);
     link->from = from;
@@ -58,47 +58,62 @@ static struct boundary *boundary_new(struct mesh *mesh, struct mesh_part *from, 
     link->router = router;
     link->input = (uint8_t)input;
     link->peer = (uint16_t)peer_number(from, to);
-    link->capacity = router->fifo[input].capacity;
+    link->capacity = to->capacity;
     link->mask = to->wheel - 1;
     link->ring = g_new(struct boundary_word, to->wheel);
     atomic_init(&link->popped, BOUNDARY_NO_POP);
     router->shared |= 1u << input;
+    if (!router->feed)
+        router->feed = g_new0(struct boundary *, ROUTER_PORTS);
     router->feed[input] = link;
     to->incoming = g_renew(struct boundary *, to->incoming, to->incoming_count + 1);
     to->incoming[to->incoming_count++] = link;
     mesh->boundaries = g_renew(struct boundary *, mesh->boundaries, mesh->boundary_count + 1);
-    return mesh->boundaries[mesh->boundary_count++] = link;
+    mesh->boundaries[mesh->boundary_count] = link;
+    return mesh->boundary_count++;
 }
 
 static void connect(struct mesh *mesh, struct router *router) {
     for (unsigned port = 0; port < ROUTER_PORTS; port++) {
         struct router *next = neighbour(mesh, router, port);
-        struct router_link *link = &router->out[port];
+        struct router_output *out = &router->out[port];
         router->allowed[port] = allowed_inputs(mesh, router, port);
-        if (!next) {
-            *link = (struct router_link){.kind = LINK_TIED};
-        } else if (next->part == router->part) {
-            *link = (struct router_link){.router = next, .kind = LINK_ROUTER, .input = opposite[port]};
-        } else {
-            struct boundary *boundary = boundary_new(mesh, router->part, next, opposite[port]);
-            *link = (struct router_link){.boundary = boundary, .kind = LINK_BOUNDARY, .input = opposite[port]};
-        }
+        out->input = (uint8_t)opposite[port];
+        out->kind = !next ? LINK_TIED : next->part == router->part ? LINK_ROUTER : LINK_BOUNDARY;
+        if (out->kind == LINK_ROUTER)
+            out->target = next->index;
+        else if (out->kind == LINK_BOUNDARY)
+            out->target = boundary_new(mesh, router->part, next, opposite[port]);
     }
 }
 
-static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count, unsigned fall_through,
+static void router_init(struct mesh_part *part, uint32_t index, unsigned x, unsigned y) {
+    struct router *router = &part->routers[index];
+    *router = (struct router){.part = part, .stepped = CYCLE_NEVER, .index = index};
+    router->x = (uint16_t)x;
+    router->y = (uint16_t)y;
+    router->end = &part->ends[(size_t)index * ROUTER_PORTS];
+    for (unsigned port = 0; port < ROUTER_PORTS; port++)
+        router->in[port].ring = &part->rings[((size_t)index * ROUTER_PORTS + port) * part->capacity];
+}
+
+static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count, const struct noc_params *noc,
                       struct flit_pool *pool) {
     unsigned wheel = 2;
-    while (wheel <= fall_through + 1)
+    while (wheel <= noc->fall_through + 1)
         wheel *= 2;
-    *part = (struct mesh_part){.mesh = mesh, .count = count, .fall_through = fall_through, .wheel = wheel};
-    part->pool = pool;
+    *part = (struct mesh_part){.mesh = mesh, .count = count, .wheel = wheel, .pool = pool};
+    part->fall_through = noc->fall_through;
+    part->capacity = noc->fifo_depth + noc->fifo_extra;
     if (part != mesh->parts) {
         flit_pool_init_shared(&part->own_pool, pool);
         part->pool = &part->own_pool;
     }
     part->words = (count + 63) / 64;
-    part->routers = g_new0(struct router, count);
+    part->routers = g_aligned_alloc0(count, sizeof(struct router), BOUNDARY_LINE);
+    part->rings = g_new(struct router_word, (size_t)count * ROUTER_PORTS * part->capacity);
+    part->ends = g_new0(struct router_end, (size_t)count * ROUTER_PORTS);
+    part->arrivals = g_new0(uint8_t, (size_t)wheel * count);
     part->due = g_new0(uint64_t, (size_t)wheel * part->words);
     part->any = g_new0(bool, wheel);
     part->hol = g_array_new(FALSE, FALSE, sizeof(struct cycle_range));
@@ -108,10 +123,10 @@ void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct fl
                      struct hazard_log *hazards, const uint32_t *part_of, unsigned parts) {
     const struct noc_params *noc = &machine->noc;
     uint32_t count = machine->nx * machine->ny;
-    unsigned capacity = noc->fifo_depth + noc->fifo_extra;
-    g_assert(noc->fall_through >= 1 && capacity < 1u << ROUTE_COUNT_BITS);
+    g_assert(noc->fall_through >= 1 && noc->fifo_depth + noc->fifo_extra <= ROUTER_FIFO_MAX);
     *mesh = (struct mesh){.nx = machine->nx, .ny = machine->ny, .count = count, .phase_base = noc->arbiter_phase};
     mesh->hazards = hazards;
+    router_route_table(mesh->route);
     mesh->at = g_new0(struct router *, count);
     mesh->parts = g_new0(struct mesh_part, parts);
     mesh->part_count = parts;
@@ -119,15 +134,13 @@ void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct fl
     for (uint32_t i = 0; i < count; i++)
         size[part_of[i]]++;
     for (unsigned p = 0; p < parts; p++)
-        part_init(mesh, &mesh->parts[p], size[p], noc->fall_through, pool);
+        part_init(mesh, &mesh->parts[p], size[p], noc, pool);
     memset(size, 0, parts * sizeof *size);
     for (uint32_t i = 0; i < count; i++) {
         struct mesh_part *part = &mesh->parts[part_of[i]];
         uint32_t index = size[part_of[i]]++;
-        struct router *router = mesh->at[i] = &part->routers[index];
-        *router = (struct router){.part = part, .index = index, .x = i % mesh->nx + 1, .y = i / mesh->nx + 1};
-        for (unsigned port = 0; port < ROUTER_PORTS; port++)
-            fifo_init(&router->fifo[port], capacity);
+        router_init(part, index, i % mesh->nx + 1, i / mesh->nx + 1);
+        mesh->at[i] = &part->routers[index];
     }
     for (uint32_t i = 0; i < count; i++)
         connect(mesh, mesh->at[i]);
@@ -142,9 +155,11 @@ void mesh_init(struct mesh *mesh, const struct machine *machine, struct flit_poo
 
 static void part_clear(struct mesh_part *part) {
     for (uint32_t i = 0; i < part->count; i++)
-        for (unsigned port = 0; port < ROUTER_PORTS; port++)
-            fifo_clear(&part->routers[i].fifo[port]);
-    g_free(part->routers);
+        g_free(part->routers[i].feed);
+    g_aligned_free(part->routers);
+    g_free(part->rings);
+    g_free(part->ends);
+    g_free(part->arrivals);
     g_free(part->due);
     g_free(part->any);
     g_free(part->incoming);
@@ -201,7 +216,7 @@ struct mesh_part *mesh_part_at(const struct mesh *mesh, unsigned x, unsigned y) 
 static bool end_accepts(void *self, const struct flit *flit, cycle_t now) {
     (void)flit;
     const struct router_end *end = self;
-    return !fifo_full(&end->router->fifo[end->input], now);
+    return router_input_held(end->router, end->input, now) < end->router->part->capacity;
 }
 
 static void end_deliver(void *self, flit_index index, cycle_t now) {
@@ -227,7 +242,7 @@ struct link_sink mesh_attach(struct mesh *mesh, unsigned x, unsigned y, struct l
     struct router *router = router_at(mesh, x, y);
     struct router_end *end = &router->end[port];
     *end = (struct router_end){.router = router, .sink = receiver, .input = (uint8_t)port};
-    router->out[port] = (struct router_link){.sink = &end->sink, .kind = LINK_SINK};
+    router->out[port].kind = LINK_SINK;
     return (struct link_sink){.self = end, .accepts = end_accepts, .deliver = end_deliver};
 }
 
@@ -268,13 +283,16 @@ cycle_t mesh_part_step(struct mesh_part *part, cycle_t now) {
     part->any[slot] = false;
     unsigned phase = (now + part->mesh->phase_base) % ROUTER_PORTS;
     uint64_t *row = &part->due[(size_t)slot * part->words];
+    uint8_t *arrived = &part->arrivals[(size_t)slot * part->count];
     for (uint32_t word = 0; word < part->words; word++) {
         uint64_t bits = row[word];
         row[word] = 0;
         for (; bits; bits &= bits - 1) {
             struct router *router = &part->routers[word * 64 + (unsigned)__builtin_ctzll(bits)];
             part->steps++;
-            if (router_step(router, now, phase))
+            unsigned arrivals = arrived[router->index];
+            arrived[router->index] = 0;
+            if (router_step(router, now, phase, arrivals))
                 mesh_mark(part, router->index, now + 1);
         }
     }
@@ -331,7 +349,7 @@ uint64_t mesh_hol_cycles(const struct mesh *mesh) {
 static uint64_t router_held(const struct router *router) {
     uint64_t held = (unsigned)__builtin_popcount(router->occupied) + (unsigned)__builtin_popcount(router->valid);
     for (unsigned port = 0; port < ROUTER_PORTS; port++)
-        held += router->fifo[port].count;
+        held += router->in[port].count;
     return held;
 }
 

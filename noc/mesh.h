@@ -27,12 +27,16 @@ struct mesh_part {
     struct router *routers;
     uint32_t count;
     unsigned fall_through;
+    unsigned capacity; /* words of an input FIFO */
+    struct router_word *rings;
+    struct router_end *ends;
     struct flit_pool *pool; /* for every flit taken or freed by the part's actor */
     /* Due wheel: bit a router, a row a cycle modulo `wheel`. */
     unsigned wheel; /* power of two above fall_through + 1 */
     uint32_t words;
     uint64_t *due;
     bool *any;
+    uint8_t *arrivals;          /* laid out like `due`, a byte a router: inputs with a word that becomes readable */
     cycle_t *group_due;         /* earliest due of the actor, lowered by every flit that comes in; may be NULL */
     struct clock_actor *actor;  /* woken by other parts */
     struct boundary **incoming; /* links from other parts */
@@ -52,6 +56,7 @@ struct mesh {
     unsigned phase_base; /* arbitration pointer in cycle 0 */
     uint32_t count;
     struct router **at; /* in reading order */
+    uint8_t route[ROUTER_ROUTES];
     struct mesh_part *parts;
     unsigned part_count;
     struct boundary **boundaries;
@@ -91,6 +96,12 @@ static inline void mesh_mark(struct mesh_part *part, uint32_t router, cycle_t at
     part->any[slot] = true;
     if (part->group_due && at < *part->group_due)
         *part->group_due = at;
+}
+
+/* A word pushed into an input FIFO of the router becomes readable in cycle at. */
+static inline void mesh_arrive(struct mesh_part *part, uint32_t router, unsigned input, cycle_t at) {
+    part->arrivals[(size_t)(at & (part->wheel - 1)) * part->count + router] |= 1u << input;
+    mesh_mark(part, router, at);
 }
 
 /* Called by a router that has handed a flit to another part, and by one with a head-of-line blocked input. */

@@ -760,10 +760,11 @@ static void copy_routers(const struct traffic *run, struct traffic_result *resul
         struct traffic_router *copy = &result->routers[i];
         copy->x = router->x;
         copy->y = router->y;
-        memcpy(copy->in, router->in_counts, sizeof copy->in);
-        memcpy(copy->out, router->out_counts, sizeof copy->out);
-        for (unsigned port = 0; port < ROUTER_PORTS; port++)
-            copy->max_depth[port] = router->fifo[port].peak;
+        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+            copy->in[port] = router->in[port].counts;
+            copy->out[port] = router->out[port].counts;
+            copy->max_depth[port] = router->in[port].peak;
+        }
     }
 }
 
