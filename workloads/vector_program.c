@@ -519,6 +519,25 @@ static void send(struct vector_program *program, const struct vector_envelope *e
     program->counts.run += envelope->op == VECTOR_RUN;
 }
 
+/* A word a flit, or the what-if of compute-units §7.3: a flit with start address and count, then flits full of words.
+ */
+static void send_image(struct vector_program *program, const GArray *words, unsigned words_per_flit) {
+    const uint32_t *word = (const uint32_t *)words->data;
+    if (words_per_flit == 1) {
+        for (unsigned i = 0; i < words->len; i++)
+            send(program, &(struct vector_envelope){.op = VECTOR_IMEM, .pc = (uint16_t)i, .word = word[i]});
+        return;
+    }
+    send(program, &(struct vector_envelope){.op = VECTOR_IMEM, .word = words->len});
+    for (unsigned i = 0; i < words->len; i += words_per_flit) {
+        struct word256 payload = {{0}};
+        for (unsigned k = 0; k < words_per_flit && i + k < words->len; k++)
+            word_set(&payload, 32 * k, 32, word[i + k]);
+        g_array_append_val(program->payloads, payload);
+        program->counts.imem++;
+    }
+}
+
 static void send_base(struct vector_program *program, unsigned descriptor, uint64_t base) {
     send(program, &(struct vector_envelope){.op = VECTOR_DESC, .descriptor = (uint8_t)descriptor, .value = base});
 }
@@ -598,9 +617,7 @@ static bool build(struct vector_program *program, const struct variant *variant,
     program->inputs = variant->inputs;
     program->result_bytes = ((uint64_t)whole * region + (shortened ? batch_words(&tail) : 0)) * WORD_BYTES;
     make_arrays(program, variant, job);
-    for (unsigned i = 0; i < words->len; i++)
-        send(program, &(struct vector_envelope){
-                          .op = VECTOR_IMEM, .pc = (uint16_t)i, .word = g_array_index(words, uint32_t, i)});
+    send_image(program, words, MAX(job->words_per_flit, 1u));
     send_static(program, variant, whole ? &full : &tail, region);
     for (unsigned i = 0; i < whole; i++)
         send_batch(program, variant, job, i, 0);

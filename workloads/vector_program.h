@@ -64,7 +64,8 @@ struct vector_job {
     enum vector_tail tail;
     uint64_t inputs[VECTOR_INPUTS_MAX]; /* byte addresses */
     uint64_t result;
-    uint64_t arrays; /* where constant arrays may go, VECTOR_CONSTANTS_MEM */
+    uint64_t arrays;         /* where constant arrays may go, VECTOR_CONSTANTS_MEM */
+    unsigned words_per_flit; /* as vector.imem_words_per_flit; 0 counts as 1 */
 };
 
 struct vector_counts {

@@ -348,7 +348,10 @@ struct cost {
 /* Runs the program on the core alone and returns the largest error over the largest value. */
 static double run_case(const struct value_case *c, const struct vector_job *job, struct cost *cost) {
     unsigned count = job->rows * job->cols;
-    struct vector_bench *b = vb_new();
+    struct vector_bench *b = g_new(struct vector_bench, 1);
+    vb_init(b);
+    b->machine.vector.imem_words_per_flit = MAX(job->words_per_flit, 1u);
+    vb_open(b);
     struct vector_program program = build(c->name, job);
     double *values = fill_inputs(b, job, count, c->positive), *want = g_new(double, count);
     uint16_t beyond = 0x1234, after = beyond;
@@ -458,6 +461,20 @@ static void tails_pad_or_shorten(void) {
     g_assert_cmpuint(costs[1].beats, ==, 5 * (64 + 8 + 2)); /* 146 elements: ten groups */
 }
 
+/* Several instruction words a flit: fewer flits, the same results. */
+static void packed_images(void) {
+    static const struct value_case silu = {.name = "silu", .one = x_silu, .tolerance = 1e-3};
+    for (unsigned words = 2; words <= 8; words++) {
+        struct vector_job job = job_of(64, 128, VECTOR_CONSTANTS_REG, VECTOR_TAIL_PAD);
+        job.words_per_flit = words;
+        struct vector_program program = build("silu", &job);
+        g_assert_cmpuint(program.counts.imem, ==, 1 + (66 + words - 1) / words);
+        vector_program_clear(&program);
+        struct cost cost;
+        g_assert_cmpfloat(run_case(&silu, &job, &cost), <=, silu.tolerance);
+    }
+}
+
 static void refused_shapes(void) {
     static const struct {
         const char *name;
@@ -502,6 +519,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/vector/program/values_of_long_rows", values_of_long_rows);
     g_test_add_func("/vector/program/values_with_constants_from_memory", values_with_constants_from_memory);
     g_test_add_func("/vector/program/tails_pad_or_shorten", tails_pad_or_shorten);
+    g_test_add_func("/vector/program/packed_images", packed_images);
     g_test_add_func("/vector/program/refused_shapes", refused_shapes);
     return g_test_run();
 }
