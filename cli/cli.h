@@ -13,6 +13,7 @@ enum cli_status {
 };
 
 #define COMMANDS(X)                                                                                                    \
+    X(run, "run a workload on a machine")                                                                              \
     X(check, "check configuration files")                                                                              \
     X(describe, "draw a machine and list what it is made of")
 

@@ -80,7 +80,7 @@ static void go(struct control *control, cycle_t now) {
 
 static void stop(struct control *control, bool error, cycle_t now) {
     control->busy = false;
-    control->done = true;
+    control->done = control->ended = true;
     control->error = error;
     control->state = ENGINE_IDLE;
     trace(control, "status", control->code, control->polls, now + 1);

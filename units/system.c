@@ -29,6 +29,7 @@ static bool add_units(struct system *system, GError **error) {
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
         endpoint_init(endpoint, machine, place, type, &system->pool, &system->hazards);
         endpoint->group_due = &system->due;
+        endpoint->latency = system->latency;
         endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
     }
     return true;
@@ -65,6 +66,7 @@ static void add_agent(struct system *system) {
         .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
     agent_init(&system->agent, system->machine, &system->mesh, &system->dram, &system->pool, &system->hazards, &mover);
     system->agent.group_due = &system->due;
+    system->agent.latency = system->latency;
     system->agent.dispatch.auxiliary =
         (struct dispatch_auxiliary){.self = system, .write = write_mover, .status = mover_word};
 }
@@ -92,6 +94,10 @@ void system_free(struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
     g_free(system->endpoints);
+    for (unsigned type = 0; type < FLIT_TYPES; type++)
+        histogram_clear(&system->latency[type]);
+    g_free(system->unit_accounts);
+    g_free(system->port_accounts);
     agent_clear(&system->agent);
     mover_clear(&system->mover);
     transform_bank_free(system->bank);
@@ -121,6 +127,21 @@ cycle_t system_step(struct system *system, cycle_t now) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
         due = MIN(due, system->endpoints[i].due);
     return due;
+}
+
+void system_close_accounts(struct system *system, cycle_t end) {
+    system->unit_accounts = g_renew(struct account, system->unit_accounts, system->endpoint_count);
+    system->port_accounts = g_renew(struct account, system->port_accounts, system->agent.port_count);
+    for (unsigned i = 0; i < system->endpoint_count; i++) {
+        struct unit_report report;
+        system->endpoints[i].type->report(system->endpoints[i].unit, &report);
+        system->unit_accounts[i] = *report.account;
+        account_close(&system->unit_accounts[i], end);
+    }
+    for (unsigned p = 0; p < system->agent.port_count; p++) {
+        system->port_accounts[p] = system->agent.ports[p].account;
+        account_close(&system->port_accounts[p], end);
+    }
 }
 
 bool system_quiet(const struct system *system) {

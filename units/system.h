@@ -24,6 +24,8 @@ struct system {
     struct transform_bank *bank; /* of the mover */
     struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
+    struct histogram latency[FLIT_TYPES];          /* first link to acceptance by the receiver, cycles */
+    struct account *unit_accounts, *port_accounts; /* as of system_close_accounts */
     cycle_t mesh_due;
     cycle_t due; /* earliest due of everything */
     uint64_t cycles_stepped;
@@ -36,6 +38,9 @@ void system_free(struct system *system);
 /* One cycle of everything that is due in it. Returns the next cycle in which anything is due, CYCLE_NEVER when nothing
  * can happen any more. */
 cycle_t system_step(struct system *system, cycle_t now);
+
+/* Keeps a copy of every unit's and port's account, closed at `end`: their causes then add up to it. */
+void system_close_accounts(struct system *system, cycle_t end);
 
 /* No flit anywhere, no unit in an instruction, memory quiet. */
 bool system_quiet(const struct system *system);
