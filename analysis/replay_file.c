@@ -5,8 +5,11 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "analysis/replay_control.h"
 #include "analysis/replay_gemm.h"
 #include "analysis/replay_mover.h"
+#include "analysis/replay_peer.h"
+#include "analysis/replay_trace.h"
 #include "model/error.h"
 
 typedef bool (*replay_function)(const json_t *entry, const json_t *description, struct replay_result *result,
@@ -26,6 +29,9 @@ static const struct {
 } kinds[] = {
     {"GEMM", "runs", {"shape", "dispatch_chunk"}, run_gemm},
     {"mover", "runs", {"register_writes", "memory_seed"}, replay_mover},
+    {"control", "runs", {"commands", "engine"}, replay_control},
+    {"peer", "runs", {"host_writes", "signals_at_agent"}, replay_peer},
+    {"events", "runs", {"events", "operands"}, replay_trace},
 };
 
 struct replay_file {

@@ -40,6 +40,7 @@ static void link_deliver(void *self, flit_index flit, cycle_t now) {
         agent_wake(agent, now + port->fall_through);
         return;
     }
+    port_trace_flit(&agent->ports[link->port], flit_at(agent->pool, flit), true, now);
     dispatch_take(&agent->dispatch, flit, now);
     agent->agent_in++;
     agent->turn_taken = true;
@@ -81,6 +82,7 @@ static int send_own(struct agent *agent, cycle_t now, bool *taken) {
     if (out->accepts(out->self, flit, now)) {
         if (agent->dispatch.trace)
             agent->dispatch.trace->event(agent->dispatch.trace->self, "flit on link", flit, now);
+        port_trace_flit(&agent->ports[p], flit, false, now);
         out->deliver(out->self, agent->dispatch.output, now);
         agent->agent_out++;
         *taken = true;

@@ -66,6 +66,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
 
@@ -290,6 +291,7 @@ static bool output_step(struct mem_port *port, cycle_t now, bool link_taken) {
         return false;
     }
     port->counts.out[flit->type]++;
+    port_trace_flit(port, flit, false, now);
     port->out.deliver(port->out.self, port->output, now);
     port->output = FLIT_NONE;
     return true;

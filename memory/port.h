@@ -135,7 +135,14 @@ struct mem_port {
 struct port_trace {
     void *self;
     void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now);
+    /* a flit from (in) or to the mesh, the dispatch agent's included; may be NULL */
+    void (*flit)(void *self, const struct mem_port *port, const struct flit *flit, bool in, cycle_t now);
 };
+
+static inline void port_trace_flit(const struct mem_port *port, const struct flit *flit, bool in, cycle_t now) {
+    if (port->trace && port->trace->flit)
+        port->trace->flit(port->trace->self, port, flit, in, now);
+}
 
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
                struct hazard_log *hazards);

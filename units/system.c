@@ -3,6 +3,10 @@
 
 #include "units/unit.h"
 
+enum {
+    MOVER_WINDOW = 0x80 /* bytes of AUX_CFG that are the mover's (noc-and-memory §5.2) */
+};
+
 static const struct unit_type *const unit_types[] = {&unit_type_cluster};
 
 static const struct unit_type *find_type(const char *name) {
@@ -31,6 +35,42 @@ static bool add_units(struct system *system, GError **error) {
     return true;
 }
 
+/* ---- the mover behind the agent's window ---- */
+
+static cycle_t step_mover(void *self, cycle_t now) {
+    return mover_step(&((struct system *)self)->mover, now);
+}
+
+static void write_mover(void *self, uint32_t offset, uint64_t value, cycle_t now) {
+    struct system *system = self;
+    if (offset >= MOVER_WINDOW)
+        return;
+    mover_write(&system->mover, offset, value, now);
+    system->agent.mover.due = now + 1;
+}
+
+static uint64_t mover_word(void *self) {
+    const struct system *system = self;
+    uint64_t reads = 0, writes = 0;
+    for (unsigned p = 0; p < system->agent.port_count; p++) {
+        reads += system->agent.ports[p].counts.reads_issued;
+        writes += system->agent.ports[p].counts.writes_issued;
+    }
+    return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
+}
+
+static void add_agent(struct system *system) {
+    system->bank = transform_bank_new(NULL, 0, &system->hazards, NULL);
+    mover_init(&system->mover, system->machine, 0, system->bank, &system->hazards);
+    struct agent_requester mover = {
+        .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
+    agent_init(&system->agent, system->machine, &system->mesh, &system->dram, &system->pool, &system->hazards, &mover);
+    system->agent.group_due = &system->due;
+    system->agent.latency = system->latency;
+    system->agent.dispatch.auxiliary =
+        (struct dispatch_auxiliary){.self = system, .write = write_mover, .status = mover_word};
+}
+
 struct system *system_new(const struct machine *machine, GError **error) {
     struct system *system = g_new0(struct system, 1);
     system->machine = machine;
@@ -40,9 +80,7 @@ struct system *system_new(const struct machine *machine, GError **error) {
     dram_init(&system->dram, machine->memory.size);
     mesh_init(&system->mesh, machine, &system->pool, &system->hazards);
     system->mesh.group_due = &system->mesh_due;
-    agent_init(&system->agent, machine, &system->mesh, &system->dram, &system->pool, &system->hazards, NULL);
-    system->agent.group_due = &system->due;
-    system->agent.latency = system->latency;
+    add_agent(system);
     if (!add_units(system, error)) {
         system_free(system);
         return NULL;
@@ -61,6 +99,8 @@ void system_free(struct system *system) {
     g_free(system->unit_accounts);
     g_free(system->port_accounts);
     agent_clear(&system->agent);
+    mover_clear(&system->mover);
+    transform_bank_free(system->bank);
     mesh_clear(&system->mesh);
     dram_clear(&system->dram);
     hazard_log_clear(&system->hazards);
@@ -108,7 +148,7 @@ bool system_quiet(const struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
         if (!endpoint_quiet(&system->endpoints[i]))
             return false;
-    return agent_quiet(&system->agent) && mesh_held(&system->mesh) == 0;
+    return agent_quiet(&system->agent) && !mover_busy(&system->mover) && mesh_held(&system->mesh) == 0;
 }
 
 uint64_t system_progress(const struct system *system) {

@@ -6,6 +6,7 @@
 
 #include "memory/agent.h"
 #include "memory/dram.h"
+#include "memory/mover.h"
 #include "model/flit.h"
 #include "model/hazard.h"
 #include "model/machine.h"
@@ -19,7 +20,9 @@ struct system {
     struct mesh mesh;
     struct dram dram;
     struct agent agent;
-    struct endpoint *endpoints; /* one a unit, in the machine's order */
+    struct mover mover;
+    struct transform_bank *bank; /* of the mover */
+    struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
     struct histogram latency[FLIT_TYPES];          /* first link to acceptance by the receiver, cycles */
     struct account *unit_accounts, *port_accounts; /* as of system_close_accounts */
