@@ -85,7 +85,7 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
         hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
                       address);
-    else if (address >> 36 & 3)
+    else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
                       address);

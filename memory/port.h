@@ -92,6 +92,7 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
+    unsigned mesh; /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;

@@ -133,10 +133,11 @@ void interlink_refused(struct interlink *interlink, const struct flit *flit, cyc
             open = &interlink->encaps[e];
     if (!open || !interlink->enabled)
         return; /* a closed packet is being sent: it will end */
-    hazard_report(interlink->hazards, "il.encap_interleave", now, "interlink",
-                  "a flit of (%u,%u) for mesh %u waits in front of the burst of (%u,%u) that is being collected: neither "
-                  "can go on",
-                  flit->src_x, flit->src_y, flit->rsvd & 3, open->src_x, open->src_y);
+    hazard_report(
+        interlink->hazards, "il.encap_interleave", now, "interlink",
+        "a flit of (%u,%u) for mesh %u waits in front of the burst of (%u,%u) that is being collected: neither "
+        "can go on",
+        flit->src_x, flit->src_y, flit->rsvd & 3, open->src_x, open->src_y);
 }
 
 static void check_flit(struct interlink *interlink, const struct flit *flit, cycle_t now) {
@@ -221,7 +222,7 @@ void interlink_write(struct interlink *interlink, uint32_t offset, uint64_t valu
         interlink->enabled = value & INTERLINK_ENABLE;
         if (value & INTERLINK_CLEAR_DOORBELLS)
             for (unsigned m = 0; m < MACHINE_MAX_MESHES; m++)
-                interlink->doorbells[m] = (struct interlink_doorbell){0};
+                interlink->doorbells[m] = (struct interlink_bell){0};
         if (value & INTERLINK_CLEAR_FAULTS && interlink->faults) {
             interlink->faults = 0;
             interlink_trace_event(interlink, &(struct interlink_event){.kind = EVENT_FAULTS}, now + 1);

@@ -40,7 +40,7 @@ enum interlink_register {
     INTERLINK_REG_RING = 0x90,
 };
 
-enum interlink_control {
+enum interlink_control_bit {
     INTERLINK_ENABLE = 1,
     INTERLINK_CLEAR_DOORBELLS = 2,
     INTERLINK_CLEAR_FAULTS = 4,
@@ -188,7 +188,7 @@ struct interlink_inbound {
     bool address_accepted, data_accepted, response, flit_taken;
 };
 
-struct interlink_doorbell {
+struct interlink_bell {
     uint32_t count;
     uint8_t tag;
 };
@@ -234,7 +234,7 @@ struct interlink {
     bool ring_pending;
     uint8_t ring_mesh, ring_tag;
     struct interlink_inbound inbound;
-    struct interlink_doorbell doorbells[MACHINE_MAX_MESHES];
+    struct interlink_bell doorbells[MACHINE_MAX_MESHES];
     uint32_t doorbells_sent, local_blocked, transit_blocked, transit_packets;
     uint64_t progress; /* grows with every beat sent or used */
     void *waker;       /* of the owner: called when a neighbour has sent something */

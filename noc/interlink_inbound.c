@@ -49,12 +49,12 @@ static bool usable(struct interlink *interlink, cycle_t now) {
 
 static void count_doorbell(struct interlink *interlink, cycle_t now) {
     const struct interlink_header *header = &interlink->inbound.header;
-    struct interlink_doorbell *doorbell = &interlink->doorbells[header->from % MACHINE_MAX_MESHES];
+    struct interlink_bell *doorbell = &interlink->doorbells[header->from % MACHINE_MAX_MESHES];
     doorbell->count++;
     doorbell->tag = header->txn;
     interlink_trace_event(
-        interlink,
-        &(struct interlink_event){.kind = EVENT_DOORBELL, .value = header->from, .count = doorbell->count}, now + 1);
+        interlink, &(struct interlink_event){.kind = EVENT_DOORBELL, .value = header->from, .count = doorbell->count},
+        now + 1);
 }
 
 /* Into the register toward the mesh: the final node is the flit's own. */

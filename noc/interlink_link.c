@@ -171,10 +171,10 @@ void switch_decide(struct interlink *interlink, struct interlink_cycle *cycle, c
         for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
             const struct interlink_slot *slot = &interlink->links[l].slots[c];
             const bool *inputs = offered[l][c];
-            cycle->passes[l][c] = slot->full || !(inputs[0] || inputs[1])   ? -1
-                                  : inputs[0] && inputs[1]                  ? (int)(1 - slot->winner)
-                                  : inputs[INPUT_LOCAL]                     ? INPUT_LOCAL
-                                                                            : INPUT_TRANSIT;
+            cycle->passes[l][c] = slot->full || !(inputs[0] || inputs[1]) ? -1
+                                  : inputs[0] && inputs[1]                ? (int)(1 - slot->winner)
+                                  : inputs[INPUT_LOCAL]                   ? INPUT_LOCAL
+                                                                          : INPUT_TRANSIT;
         }
 }
 
@@ -251,9 +251,9 @@ static void send(struct interlink *interlink, unsigned l, const struct interlink
     struct interlink_link *there = &link->peer->links[link->peer_link];
     cycle_t on_register = now + 1, arrives = on_register + interlink->machine->interlink.pipe_stages;
     cycle_t readable = arrives + LINK_STORES + interlink->machine->noc.fall_through;
-    interlink_trace_event(
-        interlink, &(struct interlink_event){.kind = EVENT_BEAT, .link = l, .header = header, .last = last},
-        on_register);
+    interlink_trace_event(interlink,
+                          &(struct interlink_event){.kind = EVENT_BEAT, .link = l, .header = header, .last = last},
+                          on_register);
     g_assert(there->pending_count < there->pending_room);
     struct interlink_return *entry =
         &there->pending[(there->pending_head + there->pending_count++) % there->pending_room];

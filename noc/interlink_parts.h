@@ -19,14 +19,14 @@ enum {
 
 /* What is decided in one cycle from the state at its start. */
 struct interlink_cycle {
-    enum interlink_arbiter_state outbound;                    /* at the start */
-    int passes[INTERLINK_LINKS][INTERLINK_CLASSES];           /* input whose header passes the merge, -1: none */
-    const struct interlink_header *transit[INTERLINK_LINKS];  /* offered by the receive side of a link */
-    bool drops;                                               /* the local header has no way */
-    bool chosen;                                              /* by the outbound arbiter */
-    enum interlink_source source;                             /* with chosen */
-    bool outbound_ended;                                      /* its last beat was taken */
-    unsigned freed[INTERLINK_LINKS][INTERLINK_CLASSES];       /* beats taken out of receive FIFOs */
+    enum interlink_arbiter_state outbound;                   /* at the start */
+    int passes[INTERLINK_LINKS][INTERLINK_CLASSES];          /* input whose header passes the merge, -1: none */
+    const struct interlink_header *transit[INTERLINK_LINKS]; /* offered by the receive side of a link */
+    bool drops;                                              /* the local header has no way */
+    bool chosen;                                             /* by the outbound arbiter */
+    enum interlink_source source;                            /* with chosen */
+    bool outbound_ended;                                     /* its last beat was taken */
+    unsigned freed[INTERLINK_LINKS][INTERLINK_CLASSES];      /* beats taken out of receive FIFOs */
 };
 
 static inline void beats_init(struct interlink_beats *beats, unsigned capacity) {

@@ -41,10 +41,14 @@ static cycle_t step_mover(void *self, cycle_t now) {
     return mover_step(&((struct system *)self)->mover, now);
 }
 
-static void write_mover(void *self, uint32_t offset, uint64_t value, cycle_t now) {
+/* AUX_CFG: the mover's registers, and behind them the interlink's. */
+static void write_auxiliary(void *self, uint32_t offset, uint64_t value, cycle_t now) {
     struct system *system = self;
-    if (offset >= MOVER_WINDOW)
+    if (offset >= MOVER_WINDOW) {
+        if (system->agent.interlink)
+            interlink_write(system->agent.interlink, offset, value, now);
         return;
+    }
     mover_write(&system->mover, offset, value, now);
     system->agent.mover.due = now + 1;
 }
@@ -68,7 +72,7 @@ static void add_agent(struct system *system) {
     system->agent.group_due = &system->due;
     system->agent.latency = system->latency;
     system->agent.dispatch.auxiliary =
-        (struct dispatch_auxiliary){.self = system, .write = write_mover, .status = mover_word};
+        (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -86,6 +90,16 @@ struct system *system_new(const struct machine *machine, GError **error) {
         return NULL;
     }
     return system;
+}
+
+static uint64_t interlink_status_word(void *self, unsigned index) {
+    return interlink_status(((struct system *)self)->agent.interlink, index);
+}
+
+void system_join_line(struct system *system, struct interlink *interlink) {
+    system->mover.mesh = interlink->mesh;
+    agent_join_line(&system->agent, system->machine, interlink);
+    system->agent.dispatch.auxiliary.status_word = interlink_status_word;
 }
 
 void system_free(struct system *system) {
@@ -154,6 +168,8 @@ bool system_quiet(const struct system *system) {
 uint64_t system_progress(const struct system *system) {
     uint64_t progress = system->mesh.hops + system->dram.reads + system->dram.writes + system->agent.dispatch.pushed +
                         system->agent.agent_in;
+    if (system->agent.interlink)
+        progress += system->agent.interlink->progress;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         progress += system->endpoints[i].retired + system->endpoints[i].inst_popped;
     return progress;

@@ -35,6 +35,9 @@ struct system {
 struct system *system_new(const struct machine *machine, GError **error);
 void system_free(struct system *system);
 
+/* Makes it one mesh of a line, before the first cycle; see units/line.h. */
+void system_join_line(struct system *system, struct interlink *interlink);
+
 /* One cycle of everything that is due in it. Returns the next cycle in which anything is due, CYCLE_NEVER when nothing
  * can happen any more. */
 cycle_t system_step(struct system *system, cycle_t now);
