@@ -51,7 +51,7 @@ void port_clear(struct mem_port *port) {
 }
 
 static void trace(struct mem_port *port, const char *what, cycle_t now) {
-    if (port->trace)
+    if (port->trace && port->trace->event)
         port->trace->event(port->trace->self, port, what, now);
 }
 

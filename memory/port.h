@@ -135,7 +135,7 @@ struct mem_port {
 /* Called for the events that reference recordings name, when set. */
 struct port_trace {
     void *self;
-    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now);
+    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now); /* may be NULL */
     /* a flit from (in) or to the mesh, the dispatch agent's included; may be NULL */
     void (*flit)(void *self, const struct mem_port *port, const struct flit *flit, bool in, cycle_t now);
 };

@@ -1,6 +1,7 @@
 /* The interlink; see interlink.h. Section numbers are those of noc-and-memory. */
 #include "noc/interlink.h"
 
+#include "model/isa/host.h"
 #include "noc/interlink_parts.h"
 
 enum {
@@ -216,29 +217,43 @@ void interlink_watch(struct interlink *interlink, const struct flit *flit, cycle
 
 /* ---- registers (§10.8) ---- */
 
+static void control(struct interlink *interlink, uint64_t value, cycle_t now) {
+    struct interlink_control fields;
+    interlink_control_decode(value, &fields);
+    interlink->enabled = fields.enable;
+    if (fields.clear_doorbells)
+        for (unsigned m = 0; m < MACHINE_MAX_MESHES; m++)
+            interlink->doorbells[m] = (struct interlink_bell){0};
+    if (fields.clear_faults && interlink->faults) {
+        interlink->faults = 0;
+        interlink_trace_event(interlink, &(struct interlink_event){.kind = EVENT_FAULTS}, now + 1);
+    }
+}
+
+static void ring(struct interlink *interlink, uint64_t value, cycle_t now) {
+    struct interlink_doorbell fields;
+    interlink_doorbell_decode(value, &fields);
+    if (interlink->ring_pending)
+        hazard_report(interlink->hazards, "il.doorbell_lost", now, "interlink",
+                      "a doorbell to mesh %u with tag %u is overwritten before it left", interlink->ring_mesh,
+                      interlink->ring_tag);
+    interlink->ring_pending = true;
+    interlink->ring_mesh = fields.mesh;
+    interlink->ring_tag = fields.tag;
+}
+
 void interlink_write(struct interlink *interlink, uint32_t offset, uint64_t value, cycle_t now) {
+    struct interlink_identity fields;
     switch (offset & ~7u) {
-    case INTERLINK_REG_CONTROL:
-        interlink->enabled = value & INTERLINK_ENABLE;
-        if (value & INTERLINK_CLEAR_DOORBELLS)
-            for (unsigned m = 0; m < MACHINE_MAX_MESHES; m++)
-                interlink->doorbells[m] = (struct interlink_bell){0};
-        if (value & INTERLINK_CLEAR_FAULTS && interlink->faults) {
-            interlink->faults = 0;
-            interlink_trace_event(interlink, &(struct interlink_event){.kind = EVENT_FAULTS}, now + 1);
-        }
+    case INTERLINK_CONTROL:
+        control(interlink, value, now);
         break;
-    case INTERLINK_REG_MESH:
-        interlink->mesh = value & 3;
+    case INTERLINK_IDENTITY:
+        interlink_identity_decode(value, &fields);
+        interlink->mesh = fields.mesh;
         break;
-    case INTERLINK_REG_RING:
-        if (interlink->ring_pending)
-            hazard_report(interlink->hazards, "il.doorbell_lost", now, "interlink",
-                          "a doorbell to mesh %u with tag %u is overwritten before it left", interlink->ring_mesh,
-                          interlink->ring_tag);
-        interlink->ring_pending = true;
-        interlink->ring_mesh = value & 3;
-        interlink->ring_tag = value >> 8 & 255;
+    case INTERLINK_DOORBELL:
+        ring(interlink, value, now);
         break;
     default:
         break;

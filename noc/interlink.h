@@ -33,19 +33,6 @@ enum {
     INTERLINK_STATUS_WORDS = 16,
 };
 
-/* Register offsets inside AUX_CFG, and bits of the first; §10.8. */
-enum interlink_register {
-    INTERLINK_REG_CONTROL = 0x80,
-    INTERLINK_REG_MESH = 0x88,
-    INTERLINK_REG_RING = 0x90,
-};
-
-enum interlink_control_bit {
-    INTERLINK_ENABLE = 1,
-    INTERLINK_CLEAR_DOORBELLS = 2,
-    INTERLINK_CLEAR_FAULTS = 4,
-};
-
 /* Bits of the sticky fault register. */
 enum interlink_fault {
     INTERLINK_FAULT_RD_REMOTE = 1,

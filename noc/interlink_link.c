@@ -101,6 +101,13 @@ static void leave(struct interlink *interlink, bool drops) {
     }
 }
 
+static void report_no_way(struct interlink *interlink, const struct interlink_header *header, cycle_t now) {
+    interlink_raise(interlink, INTERLINK_FAULT_SWITCH, now);
+    hazard_report(interlink->hazards, "il.no_way", now, "interlink",
+                  "a packet from mesh %u to mesh %u has no way on from mesh %u and is dropped", header->from,
+                  header->to, interlink->mesh);
+}
+
 static bool local_passes(const struct interlink_cycle *cycle) {
     for (unsigned l = 0; l < INTERLINK_LINKS; l++)
         for (unsigned c = 0; c < INTERLINK_CLASSES; c++)
@@ -127,10 +134,8 @@ void outbound_update(struct interlink *interlink, struct interlink_cycle *cycle,
             finish(interlink, true);
         break;
     case OUTBOUND_DROP:
-        interlink_raise(interlink, INTERLINK_FAULT_SWITCH, now);
-        hazard_report(interlink->hazards, "il.no_way", now, "interlink",
-                      "a packet to mesh %u has no way from mesh %u and is dropped", outbound->header.to,
-                      interlink->mesh);
+        if (outbound->left == outbound->header.beats)
+            report_no_way(interlink, &outbound->header, now);
         outbound_beat(interlink, cycle, now);
         if (cycle->outbound_ended)
             finish(interlink, false);
@@ -195,10 +200,7 @@ static void enter_slot(struct interlink *interlink, struct interlink_slot *slot,
 /* Transit that has no way on is taken and lost, a beat a cycle. */
 static void drop_transit(struct interlink *interlink, unsigned l, const struct interlink_header *head, cycle_t now) {
     struct interlink_link *link = &interlink->links[l];
-    interlink_raise(interlink, INTERLINK_FAULT_SWITCH, now);
-    hazard_report(interlink->hazards, "il.no_way", now, "interlink",
-                  "a packet from mesh %u to mesh %u comes to the end of the line at mesh %u and is dropped", head->from,
-                  head->to, interlink->mesh);
+    report_no_way(interlink, head, now);
     link->dropping = head->beats;
     headers_pop(&link->receive[1].headers);
 }
@@ -222,17 +224,20 @@ static void transit_update(struct interlink *interlink, unsigned l, struct inter
         return;
     }
     if (cycle->passes[1 - l][class] != INPUT_TRANSIT) {
-        interlink->transit_blocked++;
+        cycle->transit_waits = true;
         return;
     }
     enter_slot(interlink, &interlink->links[1 - l].slots[class], INPUT_TRANSIT, head, now);
     headers_pop(&link->receive[1].headers);
-    interlink->transit_packets++;
+    cycle->transit_passes = true;
 }
 
 void switch_update(struct interlink *interlink, struct interlink_cycle *cycle, cycle_t now) {
     for (unsigned l = 0; l < INTERLINK_LINKS; l++)
         transit_update(interlink, l, cycle, now);
+    /* both are counted once a cycle, even if it happens in both directions */
+    interlink->transit_blocked += cycle->transit_waits;
+    interlink->transit_packets += cycle->transit_passes;
     for (unsigned l = 0; l < INTERLINK_LINKS; l++)
         for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
             struct interlink_slot *slot = &interlink->links[l].slots[c];

@@ -22,6 +22,7 @@ struct interlink_cycle {
     enum interlink_arbiter_state outbound;                   /* at the start */
     int passes[INTERLINK_LINKS][INTERLINK_CLASSES];          /* input whose header passes the merge, -1: none */
     const struct interlink_header *transit[INTERLINK_LINKS]; /* offered by the receive side of a link */
+    bool transit_waits, transit_passes;                      /* in either direction */
     bool drops;                                              /* the local header has no way */
     bool chosen;                                             /* by the outbound arbiter */
     enum interlink_source source;                            /* with chosen */

@@ -48,6 +48,10 @@ cycle_t line_step(struct line *line, cycle_t now) {
     return due;
 }
 
+void line_wake(struct line *line, unsigned mesh, cycle_t at) {
+    line->next[mesh] = MIN(line->next[mesh], at);
+}
+
 bool line_quiet(const struct line *line) {
     for (unsigned m = 0; m < line->count; m++)
         if (!system_quiet(line->meshes[m]))

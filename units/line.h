@@ -21,6 +21,8 @@ void line_free(struct line *line);
 /* One cycle of every mesh that is due. Returns the next cycle in which anything is, CYCLE_NEVER when nothing can happen
  * any more. */
 cycle_t line_step(struct line *line, cycle_t now);
+/* Something was given to a mesh from outside: it is stepped in `at` at the latest. */
+void line_wake(struct line *line, unsigned mesh, cycle_t at);
 bool line_quiet(const struct line *line);
 uint64_t line_progress(const struct line *line);
 uint64_t line_hazard_count(const struct line *line, const char *id);
