@@ -215,8 +215,8 @@ cycle_t system_group_step(void *self, cycle_t now) {
         close_group(group, system->end);
     if (agent)
         agent_begin(agent, now);
-    group->mesh_due = CYCLE_NEVER;
     cycle_t due = mesh_part_step(group->part, now);
+    group->mesh_due = CYCLE_NEVER;
     for (unsigned i = 0; i < group->endpoint_count; i++)
         if (group->endpoints[i]->due <= now)
             endpoint_step(group->endpoints[i], now);
