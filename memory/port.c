@@ -52,7 +52,7 @@ void port_clear(struct mem_port *port) {
 }
 
 static void trace(struct mem_port *port, const char *what, cycle_t now) {
-    if (port->trace)
+    if (port->trace && port->trace->event)
         port->trace->event(port->trace->self, port, what, now);
 }
 
@@ -67,6 +67,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
 
@@ -85,7 +86,7 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
         hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
                       address);
-    else if (address >> 36 & 3)
+    else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
                       address);
@@ -291,6 +292,7 @@ static bool output_step(struct mem_port *port, cycle_t now, bool link_taken) {
         return false;
     }
     port->counts.out[flit->type]++;
+    port_trace_flit(port, flit, false, now);
     port->out.deliver(port->out.self, port->output, now);
     port->output = FLIT_NONE;
     return true;

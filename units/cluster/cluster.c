@@ -82,6 +82,7 @@ static void receive_step(struct cluster *cluster, struct unit_io *io, bool filli
     } else if (io->recv->type == FLIT_CU_DATA) {
         if (held)
             return;
+        cluster_event(cluster, "unit data popped", 0, 0, io->now);
         peer_pop(cluster, io->recv, io->now);
     } else if (io->recv->type != FLIT_MEM_WR_ACK) {
         hazard_report(cluster->hazards, "flit.unknown_type", io->now, cluster->name,
@@ -166,7 +167,7 @@ static cycle_t next_step(const struct cluster *cluster, cycle_t now) {
     if (!waiting || cluster->sweep.running || sweep_busy(cluster, now + 1) || now < cluster->busy_until ||
         !drain_idle(cluster) || !write_port_idle(cluster) || cluster->drain_pulse != CYCLE_NEVER ||
         cluster->ring_out != cluster->ring_in || cluster->request != FLIT_NONE || cluster->signal != FLIT_NONE ||
-        cluster->peer.pending || cluster->peer.open || cluster->peer.granted)
+        cluster->peer.pending || cluster->peer.in_burst || cluster->peer.open || cluster->peer.granted)
         return now + 1;
     return CYCLE_NEVER;
 }

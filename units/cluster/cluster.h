@@ -37,8 +37,8 @@ enum cluster_cause {
     CAUSE_PACING,     /* idle cycles between issues of a small tile */
     CAUSE_DRAIN_FULL, /* the sweep is held: drain queue at its limit */
     CAUSE_CASCADE,    /* nothing left to issue, results in the chain or accumulator */
-    CAUSE_FILL,     /* waiting for operands */
-    CAUSE_DRAIN,    /* results on their way out */
+    CAUSE_FILL,       /* waiting for operands */
+    CAUSE_DRAIN,      /* results on their way out */
     CAUSE_LINK_BUSY,  /* the write port holds a flit the link does not take */
     CAUSE_PEER,       /* a peer stream is open */
     CAUSE_SEQUENCE,   /* an instruction waits for its start condition, starts or retires */
@@ -120,8 +120,8 @@ struct cluster_counts {
     uint64_t load, add, emit, add_emit, send, add_peer;
     uint64_t compute_cycles, fill_cycles; /* dbg words */
     uint64_t gemm_cycles, drain_cycles, sweep_cycles, held_cycles;
-    uint64_t active_cycles; /* sequencer, cluster or drain not idle */
-    cycle_t counted;        /* cycles before this one are in the counts */
+    uint64_t active_cycles;            /* sequencer, cluster or drain not idle */
+    cycle_t counted;                   /* cycles before this one are in the counts */
     cycle_t first_active, last_active; /* 0 before the first */
     uint64_t saturated, pacing_cycles, entries_written, responses, response_held;
 };
