@@ -148,14 +148,7 @@ static uint16_t compute(struct lanes *lanes, const struct stage *stage, const ui
     }
     if (stage->op == VEC_EXP2)
         note_range(lanes, in[0], width, now);
-    uint16_t truths = 0;
-    for (unsigned lane = 0; lane < width; lane++) {
-        struct e8m15_result result =
-            e8m15_alu((enum vec_op)stage->op, in[0][lane], in[1][lane], in[2][lane], lanes->range);
-        out[lane] = result.value;
-        truths |= (uint16_t)(result.predicate << lane);
-    }
-    return truths;
+    return (uint16_t)e8m15_alu_lanes((enum vec_op)stage->op, in[0], in[1], in[2], width, out, lanes->range);
 }
 
 /* Stages 1..D-1 of a beat, each on the result of the one before. */
