@@ -75,6 +75,7 @@ struct core {
     uint16_t pc;
     struct loop loop;
     cycle_t executed; /* x */
+    uint16_t executed_pc;
     struct vector_word words[CHAIN_STAGES];
     struct lane_work work;
     cycle_t clear; /* first cycle in which the registers it names have no writes outstanding */
@@ -730,6 +731,7 @@ static void (*const execute_op[VECTOR_OPS])(struct core *core, cycle_t now) = {
 
 static void execute(struct core *core, struct unit_io *io) {
     core->executed = io->now;
+    core->executed_pc = core->pc;
     tell(core, VECTOR_EVENT_EXECUTE, io->now, core->pc);
     vector_word_decode(imem_read(core, core->pc, io->now), &core->words[0]);
     core->pc = (core->pc + 1) % VECTOR_IMEM_WORDS;
@@ -841,7 +843,7 @@ static char *waits_for(const void *unit, cycle_t now) {
     const char *what = waits[core->account.cause];
     if (core->phase == hang)
         what = "outstanding writes that never come, left by an ALU instruction in TREE mode";
-    return g_strdup_printf("the %s at word %u waits for %s", vector_op_name(core->words[0].op), core->pc,
+    return g_strdup_printf("the %s at word %u waits for %s", vector_op_name(core->words[0].op), core->executed_pc,
                            what ? what : "nothing: it executes");
 }
 
