@@ -95,6 +95,7 @@ const struct config_key machine_keys[] = {
     NUMBER(memory.words_per_cycle, 0, 0, 1024, "words/cycle", "Bandwidth limit of a channel; 0 is one beat a cycle."),
     FLAG(memory.fetch_transform, 0, "Convert FP16 operands on a unit's fetch: 8 memory words an entry instead of 4."),
     FLAG(memory.upload_transform, 0, "Convert FP16 operands on host upload."),
+    TEXT(memory.occupants, "Occupants of the mover's transform slot, ids 1 up, separated by commas: quantiser (when not given), negate, identity, or none."),
     CHOICE(memory.staging, staging_names, STAGING_OFF, "Staging store (aperture 0): none, at the converged path, or inside each memory port."),
     NUMBER(memory.staging_entries, 16384, 1, 4194304, "entries", "Staging store, in entries of 128 bytes, a power of two."),
     NUMBER(memory.staging_banks, 4, 1, 64, "banks", "Banks of the staging store, a power of two."),

@@ -125,6 +125,7 @@ struct memory_params {
     double words_per_cycle;                                          /* bandwidth limit; 0: one beat a cycle */
     bool fetch_transform;
     bool upload_transform;
+    char *occupants; /* of the transform slot, by id from 1, separated by commas; NULL: quantiser */
     int staging; /* enum staging_kind */
     unsigned staging_entries, staging_banks;
     bool split_pages;    /* the agent splits bursts at 4 KB pages */
