@@ -1,33 +1,61 @@
 /* The what-if network: routers and links with every knob an architect turns, attached and stepped like the reference
  * mesh of mesh.h. With all knobs at their defaults it does in every cycle what the reference does.
  *
- * Knobs are the members of struct noc_params (JSON: noc.NAME). Unit, range, default, meaning:
+ * Knobs are the members of struct noc_params (JSON: noc.NAME). Range and unit, default, meaning:
  *
- *   fifo_depth, fifo_extra  flits; sum 1..65536; 32 and 2. Places of an input channel are fifo_depth + fifo_extra.
- *   fall_through       cycles, 1..1024, 3. From a flit's acceptance by an input to its first reading there.
- *   pipeline           cycles, 0..200, 0. Register stages between holding slot and output register: one hop is
- *                      fall_through + 2 + pipeline. They hold flits, and hold them up, like the register itself.
- *   link_latency       cycles, 0..1024, 0. Extra time of a flit on a router-to-router link, and of a credit on its way
- *                      back. No flit leaves without a place for it, so a link is at full rate only while its
- *                      channel has more than about 2 link_latency + fall_through + 2 places.
- *   link_width, link_period  1..1024 each, width <= period, 1 and 1. A router-to-router link moves link_width flits in
- *                      link_period cycles; a flit arrives when its last part has. Endpoint links keep one a cycle.
- *   holding_slots      0..16, 1. Routed flits waiting per input channel. With k the store is read into any free
- *                      slot, in order; flits for the same output keep their order. 0 is a slot an output, each of which
- *                      takes the first flit in the store that wants it: no head-of-line blocking.
- *   arbitration        free_running (the reference: a pointer that moves every cycle), round_robin (after the last
- *                      granted), oldest_first (smallest `offered` stamp, ties to the lower lane), matrix (least
- * recently granted). Default free_running. With several channels the pointer counts lanes. routing            xy
- * (default), yx, west_first, odd_even, table. The two adaptive ones are minimal and take the port with most room
- * downstream less flits already bound for it, ties to the lower port. virtual_channels   1..8, 1. Each has its own
- * store, slots, credits and output register; the link serves channels in turn. Ports times channels of a router are at
- * most 64. vc_by_class        free, class or pair (enum vc_assignment); see machine.h. On a torus half of the channels
- * are for flits that have gone round an end in the present dimension. topology           mesh (default), torus
- * (opposite borders joined; no edge places; an even number of channels, or 1 if the rings are too short to close a
- * circle), concentrated (blocks of `concentration` neighbouring endpoints share a router; endpoints keep their
- * coordinates). concentration      endpoints, 1..16, 1. Blocks are as square as the divisors allow, not taller than
- * wide. arbiter_phase      lanes, 0..63, 0. Pointer of every free-running arbiter in cycle 0. force_deadlockable,
- * force_reordering  accept what flex_check would refuse for that reason.
+ *   fifo_depth, fifo_extra   sum 1..65536 flits; 32 and 2
+ *       Places of an input channel are fifo_depth + fifo_extra.
+ *
+ *   fall_through             1..1024 cycles; 3
+ *       From a flit's acceptance by an input to its first reading there.
+ *
+ *   pipeline                 0..200 cycles; 0
+ *       Register stages between holding slot and output register: one hop is fall_through + 2 + pipeline.
+ *       They hold flits, and hold them up, like the register itself.
+ *
+ *   link_latency             0..1024 cycles; 0
+ *       Extra time of a flit on a router-to-router link, and of a credit on its way back. No flit leaves
+ *       without a place for it: full rate takes 2 link_latency + fall_through + 1 places a channel.
+ *
+ *   link_width, link_period  1..1024, width <= period; 1 flit and 1 cycle
+ *       A router-to-router link moves link_width flits in link_period cycles; a flit arrives when its last
+ *       part has. Endpoint links keep one flit a cycle.
+ *
+ *   holding_slots            0..16 slots; 1
+ *       Routed flits waiting per input channel. With k the store is read into any free slot, in order; flits
+ *       for the same output keep their order. 0 is a slot an output, each of which takes the first flit in the
+ *       store that wants it: no head-of-line blocking until the store is full.
+ *
+ *   arbitration              free_running
+ *       free_running (a pointer that moves every cycle), round_robin (after the last granted), oldest_first
+ *       (smallest `offered` stamp: longest in the network; ties to the lower lane), matrix (least recently
+ *       granted). With several channels the free-running pointer counts lanes.
+ *
+ *   arbiter_phase            0..63 lanes; 0
+ *       Where the free-running pointer stands in cycle 0.
+ *
+ *   routing                  xy
+ *       xy, yx, west_first, odd_even, table. The two adaptive ones are minimal and take the port with most
+ *       room downstream less the flits already bound for it, ties to the lower port.
+ *
+ *   virtual_channels         1..8; 1
+ *       Each has its own store, slots, credits and output register; the link serves channels in turn. Ports
+ *       times channels of a router are at most 64.
+ *
+ *   vc_by_class              free
+ *       free, class or pair: enum vc_assignment. On a torus half of the channels are for flits that have gone
+ *       round an end in the present dimension.
+ *
+ *   topology                 mesh
+ *       mesh, torus (opposite borders joined; no edge places; an even number of channels, or 1 if the rings
+ *       are too short to close a circle), concentrated (blocks of `concentration` neighbouring endpoints share
+ *       a router; endpoints keep their coordinates).
+ *
+ *   concentration            1..16 endpoints; 1
+ *       Blocks are as square as the divisors allow, not taller than wide: 2 is 2x1, 4 is 2x2, 8 is 4x2.
+ *
+ *   force_deadlockable, force_reordering
+ *       Accept what flex_check would refuse for that reason.
  *
  * A group of components may be stepped in any order within a cycle, but one network is stepped by one thread. */
 #pragma once
