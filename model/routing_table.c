@@ -156,7 +156,7 @@ struct routing_table *routing_table_parse(const char *text, const char *name, GE
     g_strfreev(lines);
     if (!wrong)
         return table;
-    g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "%s:%u: %s", name, line, wrong);
+    g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "%s:%u: %s", name, MAX(line, 1), wrong);
     routing_table_free(table);
     return NULL;
 }
