@@ -78,6 +78,9 @@ static bool parse_span(const char *text, const char *end, unsigned limit, struct
 
 static bool parse_area(const char *text, const struct routing_table *table, struct area *area) {
     const char *comma = strchr(text, ',');
+    *area = (struct area){{1, table->columns}, {1, table->rows}};
+    if (strcmp(text, "*") == 0)
+        return true;
     return comma && parse_span(text, comma, table->columns, &area->x) &&
            parse_span(comma + 1, text + strlen(text), table->rows, &area->y);
 }
@@ -114,9 +117,9 @@ static const char *parse_route(char **words, unsigned count, struct routing_tabl
     if (count != 3)
         return "expected ROUTER DESTINATION SIDE, as in \"1,1 4,3 south\"";
     if (!parse_area(words[0], table, &at))
-        return "the router has to be X,Y inside the grid, each a number, a range a-b or *";
+        return "the router has to be * or X,Y inside the grid, each a number, a range a-b or *";
     if (!parse_area(words[1], table, &to))
-        return "the destination has to be X,Y inside the grid, each a number, a range a-b or *";
+        return "the destination has to be * or X,Y inside the grid, each a number, a range a-b or *";
     for (unsigned side = 0; side < G_N_ELEMENTS(side_names); side++)
         if (strcmp(words[2], side_names[side]) == 0) {
             fill_area(table, &at, &to, (uint8_t)side);

@@ -7,6 +7,7 @@
  *     base xy               optional: start from xy or yx; later lines override
  *     1,1 4,3 south         at router (1,1) towards router (4,3): leave by the south side
  *     1-2,* 3,1-3 east      a coordinate is a number, a range a-b, or * for all
+ *     *,1 * east            and * alone is every router
  */
 #pragma once
 

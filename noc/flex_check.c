@@ -5,6 +5,10 @@
 #include "model/routing_table.h"
 #include "noc/flex.h"
 
+enum {
+    CHANNELS_TOLD = 16, /* of a circle: enough to see its course */
+};
+
 struct range {
     const char *name;
     unsigned value, low, high;
@@ -163,11 +167,13 @@ static bool known_safe(const struct noc_params *noc) {
 static char *circle_text(const struct flex_plan *plan, const GArray *circle) {
     GString *text = g_string_new("the network can deadlock: each of these channels can wait for the next, the last for "
                                  "the first:");
-    for (guint i = 0; i < circle->len; i++) {
+    for (guint i = 0; i < circle->len && i < CHANNELS_TOLD; i++) {
         const struct flex_channel *channel = &g_array_index(circle, struct flex_channel, i);
         g_string_append_printf(text, "%s router (%u,%u) %s channel %u", i ? "," : "", channel->x, channel->y,
                                flex_port_name(plan, channel->in), channel->vc);
     }
+    if (circle->len > CHANNELS_TOLD)
+        g_string_append_printf(text, " and %u more", circle->len - CHANNELS_TOLD);
     g_string_append(text, plan->torus && !plan->dateline ? "; take 2 noc.virtual_channels or set noc.force_deadlockable"
                                                          : "; change the routing or set noc.force_deadlockable");
     return g_string_free(text, FALSE);

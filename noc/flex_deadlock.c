@@ -12,6 +12,7 @@ struct graph {
     const struct flex_plan *plan;
     uint32_t channels;
     uint32_t *next;    /* by channel: lanes of the sides it depends on, a bit side * vcs + vc */
+    uint32_t *left;    /* of these, those the search has not followed yet */
     uint32_t *seen;    /* by channel: destination it was last reached for, plus 1 */
     uint32_t *pending; /* channels to follow for the present destination */
     uint32_t count;
@@ -106,13 +107,13 @@ static bool walk(struct graph *graph, uint8_t *colour, uint32_t start, GArray *p
     while (path->len) {
         uint32_t channel = g_array_index(path, uint32_t, path->len - 1);
         struct flex_channel at = channel_at(graph->plan, channel);
-        if (!graph->next[channel]) {
+        if (!graph->left[channel]) {
             colour[channel] = DONE;
             g_array_set_size(path, path->len - 1);
             continue;
         }
-        uint32_t to = channel_behind(graph->plan, at.x, at.y, (unsigned)__builtin_ctz(graph->next[channel]));
-        graph->next[channel] &= graph->next[channel] - 1; /* each edge is walked once */
+        uint32_t to = channel_behind(graph->plan, at.x, at.y, (unsigned)__builtin_ctz(graph->left[channel]));
+        graph->left[channel] &= graph->left[channel] - 1;
         *closing = to;
         if (colour[to] == ON_PATH)
             return true;
@@ -124,14 +125,48 @@ static bool walk(struct graph *graph, uint8_t *colour, uint32_t start, GArray *p
     return false;
 }
 
-static void keep_circle(const struct flex_plan *plan, const GArray *path, uint32_t closing, GArray *circle) {
+/* The shortest circle through a channel that is known to be on one: breadth first, `from` remembering the way. */
+static void shortest_circle(struct graph *graph, uint32_t start, GArray *circle) {
+    uint32_t *from = graph->seen, head = 0, channel = start;
+    for (uint32_t i = 0; i < graph->channels; i++)
+        from[i] = UINT32_MAX;
+    for (graph->pending[0] = start, graph->count = 1; from[start] == UINT32_MAX; head++) {
+        channel = graph->pending[head];
+        struct flex_channel at = channel_at(graph->plan, channel);
+        for (uint32_t lanes = graph->next[channel]; lanes; lanes &= lanes - 1) {
+            uint32_t to = channel_behind(graph->plan, at.x, at.y, (unsigned)__builtin_ctz(lanes));
+            if (from[to] != UINT32_MAX)
+                continue;
+            from[to] = channel;
+            graph->pending[graph->count++] = to;
+        }
+    }
+    g_array_set_size(circle, 0);
+    channel = start;
+    do {
+        channel = from[channel];
+        struct flex_channel at = channel_at(graph->plan, channel);
+        g_array_prepend_val(circle, at);
+    } while (channel != start);
+}
+
+/* Of the circle at the end of the path, a short one through one of its first channels. */
+static void keep_circle(struct graph *graph, const GArray *path, uint32_t closing, GArray *circle) {
+    enum {
+        STARTS = 64
+    };
+    GArray *other = g_array_new(FALSE, FALSE, sizeof(struct flex_channel));
     guint first = 0;
     while (g_array_index(path, uint32_t, first) != closing)
         first++;
-    for (guint i = first; i < path->len; i++) {
-        struct flex_channel channel = channel_at(plan, g_array_index(path, uint32_t, i));
-        g_array_append_val(circle, channel);
+    for (guint i = first; i < path->len && i < first + STARTS; i++) {
+        shortest_circle(graph, g_array_index(path, uint32_t, i), other);
+        if (circle->len && circle->len <= other->len)
+            continue;
+        g_array_set_size(circle, 0);
+        g_array_append_vals(circle, other->data, other->len);
     }
+    g_array_unref(other);
 }
 
 bool flex_find_circle(const struct flex_plan *plan, GArray *circle) {
@@ -142,6 +177,7 @@ bool flex_find_circle(const struct flex_plan *plan, GArray *circle) {
     graph.pending = g_new(uint32_t, graph.channels);
     for (uint32_t router = 0; router < routers; router++)
         follow(&graph, router);
+    graph.left = g_memdup2(graph.next, graph.channels * sizeof *graph.next);
     uint8_t *colour = g_new0(uint8_t, graph.channels);
     GArray *path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     bool found = false;
@@ -149,10 +185,11 @@ bool flex_find_circle(const struct flex_plan *plan, GArray *circle) {
         if (colour[channel] == UNSEEN)
             found = walk(&graph, colour, channel, path, &closing);
     if (found)
-        keep_circle(plan, path, closing, circle);
+        keep_circle(&graph, path, closing, circle);
     g_array_unref(path);
     g_free(colour);
     g_free(graph.next);
+    g_free(graph.left);
     g_free(graph.seen);
     g_free(graph.pending);
     return found;

@@ -188,7 +188,7 @@ static void table_errors_name_the_line(void) {
         {"grid 3\n", "t:1: the first statement"},
         {"grid 3 3\ngrid 3 3\n", "t:2: the grid is given twice"},
         {"grid 3 3\nbase zz\n", "t:2: expected \"base xy\""},
-        {"grid 3 3\n\n1,1 4,1 east\n", "t:3: the destination has to be"},
+        {"grid 3 3\n\n1,1 4,1 east\n", "t:3: the destination has to be * or X,Y"},
         {"grid 3 3\n0,1 2,1 east\n", "t:2: the router has to be"},
         {"grid 3 3\n3-1,1 2,1 east\n", "t:2: the router has to be"},
         {"grid 3 3\n1 2,1 east\n", "t:2: the router has to be"},
