@@ -169,25 +169,54 @@ static void keep_circle(struct graph *graph, const GArray *path, uint32_t closin
     g_array_unref(other);
 }
 
-bool flex_find_circle(const struct flex_plan *plan, GArray *circle) {
-    uint32_t routers = plan->columns * plan->rows, closing = 0;
-    struct graph graph = {.plan = plan, .channels = routers * FLEX_SIDES * plan->vcs};
-    graph.next = g_new0(uint32_t, graph.channels);
-    graph.seen = g_new0(uint32_t, graph.channels);
-    graph.pending = g_new(uint32_t, graph.channels);
-    for (uint32_t router = 0; router < routers; router++)
-        follow(&graph, router);
-    graph.left = g_memdup2(graph.next, graph.channels * sizeof *graph.next);
-    uint8_t *colour = g_new0(uint8_t, graph.channels);
+/* Searches the dependencies known so far. */
+static bool search(struct graph *graph, GArray *circle) {
+    uint8_t *colour = g_new0(uint8_t, graph->channels);
     GArray *path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    uint32_t closing = 0;
     bool found = false;
-    for (uint32_t channel = 0; channel < graph.channels && !found; channel++)
+    memcpy(graph->left, graph->next, graph->channels * sizeof *graph->next);
+    for (uint32_t channel = 0; channel < graph->channels && !found; channel++)
         if (colour[channel] == UNSEEN)
-            found = walk(&graph, colour, channel, path, &closing);
+            found = walk(graph, colour, channel, path, &closing);
     if (found)
-        keep_circle(&graph, path, closing, circle);
+        keep_circle(graph, path, closing, circle);
     g_array_unref(path);
     g_free(colour);
+    return found;
+}
+
+/* One channel stands for all that are used alike: those of a mesh, and those on either side of a dateline. A circle
+ * over several of them is also one over the channel that stands for them. */
+static struct flex_plan reduced_plan(const struct flex_plan *plan) {
+    struct flex_plan reduced = *plan;
+    reduced.dateline = plan->dateline ? 1 : 0;
+    reduced.vcs = reduced.groups = plan->dateline ? 2 : 1;
+    reduced.lanes = reduced.ports * reduced.vcs;
+    reduced.group_vcs[0] = 1;
+    reduced.group_vcs[1] = 2;
+    return reduced;
+}
+
+bool flex_find_circle(const struct flex_plan *plan, GArray *circle) {
+    struct flex_plan reduced = reduced_plan(plan);
+    uint32_t routers = plan->columns * plan->rows;
+    struct graph graph = {.plan = &reduced, .channels = routers * FLEX_SIDES * reduced.vcs};
+    graph.next = g_new0(uint32_t, graph.channels);
+    graph.left = g_new0(uint32_t, graph.channels);
+    graph.seen = g_new0(uint32_t, graph.channels);
+    graph.pending = g_new(uint32_t, graph.channels);
+    bool found = false;
+    for (uint32_t router = 0; router < routers && !found; router++) {
+        follow(&graph, router);
+        bool power = (router & (router + 1)) == 0; /* a circle shows early: don't follow thousands more to find it */
+        if (power || router + 1 == routers)
+            found = search(&graph, circle);
+    }
+    for (guint i = 0; i < circle->len; i++) {
+        struct flex_channel *channel = &g_array_index(circle, struct flex_channel, i);
+        channel->vc = channel->vc ? (uint8_t)plan->dateline : 0;
+    }
     g_free(graph.next);
     g_free(graph.left);
     g_free(graph.seen);

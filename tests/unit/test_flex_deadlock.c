@@ -139,7 +139,7 @@ static void ring_table_is_refused_and_when_forced_caught(void) {
         assert_circle(&traffic, waits);
         g_assert_cmpuint(waits->len, ==, 4);
         char *text = flex_wait_text(&traffic.flex, &g_array_index(waits, struct flex_wait, 0));
-        g_assert_cmpstr(text, ==, "router (2,1) west channel 0 wants south, held by router (2,2) north channel 0");
+        g_assert_cmpstr(text, ==, "router (1,1) south channel 0 wants east, held by router (2,1) west channel 0");
         g_free(text);
         g_array_unref(waits);
         traffic_clear(&traffic);
