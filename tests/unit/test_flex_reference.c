@@ -41,7 +41,7 @@ static void compare(const struct setting *setting, traffic_pattern *pattern) {
             side[i].nodes[node].refuse = setting->refuse;
         traffic_run(&side[i], pattern, setting->rate, setting->cycles);
         g_assert_cmpuint(side[i].delivered, >, 0);
-        traffic_drain(&side[i], 3000);
+        traffic_drain(&side[i], 1000);
         traffic_assert_conserved(&side[i]);
         g_assert_cmpuint(side[i].reordered, ==, 0);
     }
@@ -58,7 +58,7 @@ static void sizes_and_rates(void) {
     static const double rates[] = {0.02, 0.2, 0.5, 1.0};
     for (unsigned i = 0; i < G_N_ELEMENTS(sizes); i++)
         for (unsigned j = 0; j < G_N_ELEMENTS(rates); j++) {
-            cycle_t cycles = sizes[i][0] * sizes[i][1] > 200 ? 400 : 2000;
+            cycle_t cycles = sizes[i][0] * sizes[i][1] > 200 ? 200 : 1500;
             compare(&(struct setting){sizes[i][0], sizes[i][1], rates[j], cycles, true, 32, 2, 3, 0, 0},
                     traffic_uniform);
         }
