@@ -1,5 +1,6 @@
-/* The described machine: what is where, how large, how slow. Filled from JSON by config.c, where every member is one
- * row of one table (key, default, range, unit, sentence). Nothing here changes while a run goes on. */
+/* The described machine: what is where, how large, how slow. Filled from JSON by config.c; every parameter is one row
+ * of the table in keys.c (default, range, unit, sentence), under the path it has here: noc.fifo_depth is
+ * `noc.fifo_depth`. Where units and ports stand comes from map.c. Nothing here changes while a run goes on. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,9 +16,21 @@ enum unit_kind {
     UNIT_PLUGIN, /* a registered type of its own token */
 };
 
+enum machine_preset {
+    PRESET_BENCH, /* module defaults, memory at once: the system bench the published tables come from */
+    PRESET_SHIP,  /* the generated ships (noc-and-memory §11.3, column "ship value") */
+    PRESETS,
+};
+
 enum memory_attachment {
     MEMORY_CONVERGED, /* all requesters through one arbiter and crossing queues to one channel */
     MEMORY_PER_PORT,  /* every requester on a channel of its own, no crossing */
+};
+
+enum binding_kind {
+    BINDING_NEAREST,  /* smallest Manhattan distance, ties to the lower port (noc-and-memory §11.1) */
+    BINDING_BALANCED, /* nearest of the ports that serve fewer units than their equal share */
+    BINDING_FIRST,    /* every unit at port 0 */
 };
 
 enum arbitration_kind {
@@ -105,6 +118,7 @@ struct agent_params {
 /* memory.* — memory ports, path and DRAM (noc-and-memory §6). */
 struct memory_params {
     int attachment;        /* enum memory_attachment */
+    int binding;           /* enum binding_kind; a unit's own "port" goes before it */
     unsigned latency;      /* M: cycles from address accepted to first beat */
     double latency_ns;     /* when above 0: latency = ceil(latency_ns * clock) instead */
     unsigned channel_bits; /* MW: 256 or a power-of-two multiple */
@@ -122,7 +136,8 @@ struct memory_params {
     bool upload_transform;
     int staging; /* enum staging_kind */
     unsigned staging_entries, staging_banks;
-    bool split_pages; /* the agent splits bursts at 4 KB pages */
+    bool split_pages;    /* the agent splits bursts at 4 KB pages */
+    bool serial_entries; /* an entry is emitted whole before the next one is fetched: baseline machine */
 };
 
 /* cluster.* (compute-units §1–6). */
@@ -133,8 +148,9 @@ struct cluster_params {
     unsigned accumulator_bits; /* fraction bits of the accumulator format, 8..16 */
     bool double_rate;          /* array at twice the accumulator clock (golden README 6.1) */
     bool pacing;
-    int sweep_wait; /* enum sweep_wait_kind */
-    int assembly;   /* enum assembly_kind */
+    bool blocking_sweep; /* a GEMM retires when its sweep has ended: baseline machine */
+    int sweep_wait;      /* enum sweep_wait_kind */
+    int assembly;        /* enum assembly_kind */
     unsigned reuse_min;
     bool rendezvous, forward, tensor_fill, third_bank; /* what-if options, off */
 };
@@ -147,11 +163,19 @@ struct vector_params {
     bool has_expsum;
     bool ack_rejected;
     bool poison;
+    bool exp2_saturate; /* exp2 of 128 <= |x| < 256 gives infinity or 0 instead of wrapping as the hardware does */
 };
 
 /* mover.* (noc-and-memory §8, §9). */
 struct mover_params {
     unsigned index_words, fifo_depth, command_depth, max_reads, max_writes, burst_max;
+};
+
+/* interlink.* — links between meshes (noc-and-memory §10). */
+struct interlink_params {
+    unsigned rx_beats, credit_batch, max_beats;
+    unsigned pipe_stages;
+    bool per_source; /* what-if: one encapsulator a source, no deadlock of overlapping bursts */
 };
 
 /* engine.* — how the simulator runs; never changes a result. */
@@ -160,6 +184,10 @@ struct engine_params {
     bool run_ahead;
     unsigned threads;
     uint64_t standstill_cycles; /* cycles without progress before a run is called dead */
+};
+
+enum {
+    MACHINE_MAX_MESHES = 4, /* two address bits, noc-and-memory §1.4 */
 };
 
 struct machine_unit {
@@ -176,7 +204,9 @@ struct machine_port {
 
 struct machine {
     char *name;
-    unsigned nx, ny; /* routers at (1..nx, 1..ny) */
+    char *description; /* free text, or NULL */
+    int preset;        /* enum machine_preset: where the defaults come from */
+    unsigned nx, ny;   /* routers at (1..nx, 1..ny) */
     double clock_mhz;
     bool rtl_defects;
     struct noc_params noc;
@@ -186,13 +216,29 @@ struct machine {
     struct cluster_params cluster;
     struct vector_params vector;
     struct mover_params mover;
+    struct interlink_params interlink;
     struct engine_params engine;
     struct machine_unit *units;
     unsigned unit_count;
     struct machine_port *ports;
     unsigned port_count; /* 0 for a bare mesh */
     bool bare;           /* traffic sources and sinks only */
+    char **plugins;      /* shared objects that bring unit types, NULL-terminated; or NULL */
+    /* Several meshes joined in a line (noc-and-memory §10.1): each is a machine of its own with the parameters of this
+     * one, whose own nx, ny, units and ports are then empty. One mesh: none here. */
+    struct machine *meshes;
+    unsigned mesh_count;               /* 0, or 2..MACHINE_MAX_MESHES */
+    unsigned line[MACHINE_MAX_MESHES]; /* mesh ids by position in the line */
 };
 
-void machine_init(struct machine *machine); /* all defaults, no units */
+/* All defaults of the bench preset, no name, no units, a mesh of 0 x 0 routers. */
+void machine_init(struct machine *machine);
 void machine_clear(struct machine *machine);
+
+/* Routers a flit passes between the unit and its memory port, both included: one more than the grid steps between the
+ * routers they sit at. 0 on a bare mesh. */
+unsigned machine_port_hops(const struct machine *machine, const struct machine_unit *unit);
+
+/* What is legal but known to end badly, one sentence each, opening with the diagnostic's name (noc-and-memory §12.1):
+ * wr.slots_undersized. NULL-terminated, for g_strfreev. */
+char **machine_warnings(const struct machine *machine);

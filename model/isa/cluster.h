@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "model/error.h"
+#include "model/isa/field.h"
 #include "model/word.h"
 
 enum cluster_op {
@@ -45,3 +46,13 @@ enum {
 bool cluster_inst_encode(const struct cluster_inst *inst, struct word256 *payload, GError **error);
 /* Unpacks every field, whatever the opcode. Never fails: the hardware executes any bits. */
 void cluster_inst_decode(const struct word256 *payload, struct cluster_inst *inst);
+
+/* The one table of fields behind encode, decode, print and parse. */
+extern const struct isa_layout cluster_layout;
+
+/* "fill", "gemm", "drain"; "nop" for every other opcode. */
+const char *cluster_op_name(unsigned op);
+/* What a text line of this opcode starts from: everything zero, but the anchor of a fill, gemm or drain 40. */
+struct cluster_inst cluster_inst_default(unsigned op);
+/* Appends the canonical text, e.g. "fill addr=0x2000 n=32 sel=b": fields that differ from the default of the opcode. */
+void cluster_inst_print(const struct cluster_inst *inst, GString *out);
