@@ -120,7 +120,8 @@ void flex_init(struct flex *net, const struct machine *machine, struct flit_pool
                          .phase_base = noc->arbiter_phase,
                          .arbiter = flex_arbiter_of(noc->arbitration),
                          .pool = pool,
-                         .hazards = hazards};
+                         .hazards = hazards,
+                         .last_hol = CYCLE_NEVER};
     flex_plan_init(&net->plan, machine);
     net->count = net->plan.columns * net->plan.rows;
     if (net->slot_per_output)
@@ -148,6 +149,10 @@ void flex_clear(struct flex *net) {
     g_free(net->any);
     flex_plan_clear(&net->plan);
     *net = (struct flex){0};
+}
+
+static struct flex_router *router_at(const struct flex *net, unsigned x, unsigned y) {
+    return &net->routers[(y - 1) * net->plan.columns + x - 1];
 }
 
 /* --- endpoints --- */
@@ -196,12 +201,24 @@ static void inlet_deliver(void *self, flit_index index, cycle_t now) {
 struct link_sink flex_attach(struct flex *net, unsigned x, unsigned y, struct link_sink receiver) {
     g_assert(flex_has_place(net, x, y));
     flex_dest dest = flex_plan_dest(&net->plan, x, y);
-    struct flex_router *router = &net->routers[(flex_dest_y(dest) - 1) * net->plan.columns + flex_dest_x(dest) - 1];
+    struct flex_router *router = router_at(net, flex_dest_x(dest), flex_dest_y(dest));
     struct flex_output *out = &router->out[flex_dest_port(dest)];
     out->tied = false;
     out->sink = receiver;
     return (struct link_sink){
         .self = &router->port[flex_dest_port(dest)].inlet, .accepts = inlet_accepts, .deliver = inlet_deliver};
+}
+
+flit_index flex_offered(const struct flex *net, unsigned x, unsigned y, cycle_t now) {
+    flex_dest dest = flex_plan_dest(&net->plan, x, y);
+    const struct flex_output *out = &router_at(net, flex_dest_x(dest), flex_dest_y(dest))->out[flex_dest_port(dest)];
+    for (unsigned i = 0; i < net->plan.vcs; i++) {
+        unsigned vc = (out->next_vc + i) % net->plan.vcs;
+        const struct flex_stage *stage = &out->stage[vc * net->stages + out->head[vc]];
+        if ((out->valid >> vc & 1) && stage->ready <= now)
+            return stage->flit;
+    }
+    return FLIT_NONE;
 }
 
 /* --- time --- */
@@ -250,10 +267,6 @@ uint64_t flex_held(const struct flex *net) {
                 held += router->out[port].count[vc];
     }
     return held;
-}
-
-static const struct flex_router *router_at(const struct flex *net, unsigned x, unsigned y) {
-    return &net->routers[(y - 1) * net->plan.columns + x - 1];
 }
 
 struct flex_input_counts flex_input(const struct flex *net, unsigned x, unsigned y, unsigned port) {

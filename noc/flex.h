@@ -114,6 +114,8 @@ struct flex {
     uint64_t lost;      /* flits given to tied-off links, or on a torus to no place */
     uint64_t hops;      /* flits moved by a router to its output link */
     uint64_t steps;
+    uint64_t hol_cycles; /* cycles with a head-of-line blocked input anywhere: at most these can be saved */
+    cycle_t last_hol;
     cycle_t last_move; /* last cycle in which a flit moved anywhere */
 };
 
@@ -137,6 +139,11 @@ static inline bool flex_has_place(const struct flex *net, unsigned x, unsigned y
 
 /* Connects what is at place (x,y) as receiver, and returns its way in as a link. The place must exist. */
 struct link_sink flex_attach(struct flex *net, unsigned x, unsigned y, struct link_sink receiver);
+
+/* The flit that the link to what is attached at place (x,y) offers at the start of cycle now, FLIT_NONE if none. With
+ * several channels the first that the link turns to; if that one is refused, the others are offered too. Only before
+ * the network is stepped in that cycle. */
+flit_index flex_offered(const struct flex *net, unsigned x, unsigned y, cycle_t now);
 
 /* Steps every router that is due in cycle now. Returns the next cycle in which one is due, or CYCLE_NEVER. */
 cycle_t flex_step(struct flex *net, cycle_t now);

@@ -65,8 +65,8 @@ void flex_router_push(struct flex_router *router, unsigned lane_number, flit_ind
     else
         lane->head = place;
     lane->tail = place;
-    if (!lane->credit)
-        lane->peak = MAX(lane->peak, lane->count);
+    if (!lane->credit) /* alike on both sides of a pop in the same cycle */
+        lane->peak = MAX(lane->peak, lane->count + (lane->pop_cycle == arrival ? lane->pops : 0));
     else if (lane->landing == FLEX_NONE)
         lane->landing = place;
     router->stored |= UINT64_C(1) << lane_number;
@@ -379,7 +379,7 @@ static uint32_t free_outputs(const struct flex_router *router, unsigned lane, ui
 }
 
 static void count_waits(struct flex_router *router, uint32_t granted, uint32_t refused, cycle_t now) {
-    const struct flex *net = router->net;
+    struct flex *net = router->net;
     uint32_t blocked = 0, behind = 0, open = ~(granted | refused);
     for (uint64_t waiting = router->occupied; waiting; waiting &= waiting - 1) {
         unsigned lane = lowest(waiting);
@@ -391,6 +391,10 @@ static void count_waits(struct flex_router *router, uint32_t granted, uint32_t r
             open = free_outputs(router, lane, granted);
         if (store_wants(&router->lane[lane], open, now))
             behind |= port;
+    }
+    if (behind && net->last_hol != now) {
+        net->last_hol = now;
+        net->hol_cycles++;
     }
     for (; blocked; blocked &= blocked - 1)
         router->port[lowest(blocked)].in.blocked++;

@@ -270,6 +270,28 @@ static void fair_policies_share_alike(void) {
     }
 }
 
+/* What a receiver is told to be offered is what it gets. */
+static void what_is_offered_is_what_comes(void) {
+    for (unsigned vcs = 1; vcs <= 4; vcs += 3) {
+        struct machine machine = traffic_machine(3, 3);
+        struct traffic traffic;
+        machine.noc.pipeline = 2;
+        machine.noc.virtual_channels = vcs;
+        machine.noc.vc_by_class = VC_BY_PAIR;
+        traffic_init(&traffic, &machine, false, false);
+        traffic.pattern = traffic_uniform;
+        traffic.rate = 0.5;
+        while (traffic.now < 1000) {
+            bool offered = flex_offered(&traffic.flex, 2, 2, traffic.now) != FLIT_NONE;
+            uint64_t before = traffic.nodes[4].received;
+            traffic_cycle(&traffic, true);
+            g_assert_cmpuint(traffic.nodes[4].received - before, ==, offered);
+        }
+        g_assert_cmpuint(traffic.nodes[4].received, >, 100);
+        traffic_clear(&traffic);
+    }
+}
+
 /* Lossless in the narrowest of everything. */
 static void least_of_everything(void) {
     struct machine machine = traffic_machine(4, 4);
@@ -303,6 +325,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/flex/knobs/classes_do_not_block_each_other", classes_do_not_block_each_other);
     g_test_add_func("/flex/knobs/arbitration_shares", arbitration_shares);
     g_test_add_func("/flex/knobs/fair_policies_share_alike", fair_policies_share_alike);
+    g_test_add_func("/flex/knobs/what_is_offered_is_what_comes", what_is_offered_is_what_comes);
     g_test_add_func("/flex/knobs/least_of_everything", least_of_everything);
     return g_test_run();
 }

@@ -16,15 +16,16 @@ static void compare_counters(const struct traffic *flex, const struct traffic *r
                 const struct router *router = mesh_router(&reference->mesh, x, y);
                 struct flex_input_counts in = flex_input(&flex->flex, x, y, port);
                 struct flex_output_counts out = flex_output(&flex->flex, x, y, port);
-                g_assert_cmpuint(in.flits, ==, router->in_counts[port].flits);
-                g_assert_cmpuint(in.blocked, ==, router->in_counts[port].blocked);
-                g_assert_cmpuint(in.hol_blocked, ==, router->in_counts[port].hol_blocked);
-                g_assert_cmpuint(in.max_depth, ==, router->fifo[port].peak);
-                g_assert_cmpuint(out.flits, ==, router->out_counts[port].flits);
-                g_assert_cmpuint(out.busy, ==, router->out_counts[port].busy);
+                g_assert_cmpuint(in.flits, ==, router->in[port].counts.flits);
+                g_assert_cmpuint(in.blocked, ==, router->in[port].counts.blocked);
+                g_assert_cmpuint(in.hol_blocked, ==, router->in[port].counts.hol_blocked);
+                g_assert_cmpuint(in.max_depth, ==, router->in[port].peak);
+                g_assert_cmpuint(out.flits, ==, router->out[port].counts.flits);
+                g_assert_cmpuint(out.busy, ==, router->out[port].counts.busy);
             }
-    g_assert_cmpuint(flex->flex.hops, ==, reference->mesh.hops);
-    g_assert_cmpuint(flex->flex.steps, ==, reference->mesh.steps);
+    g_assert_cmpuint(flex->flex.hops, ==, mesh_hops(&reference->mesh));
+    g_assert_cmpuint(flex->flex.hol_cycles, ==, mesh_hol_cycles(&reference->mesh));
+    g_assert_cmpuint(flex->flex.steps, ==, mesh_steps(&reference->mesh));
 }
 
 static void compare(const struct setting *setting, traffic_pattern *pattern) {
@@ -100,7 +101,7 @@ static void illegal_destinations(void) {
                 flit_at(&side.pool, index)->dst_y = stray[k][1];
             }
             traffic_drain(&side, 200);
-            lost[i] = i ? side.mesh.lost : side.flex.lost;
+            lost[i] = i ? mesh_lost(&side.mesh) : side.flex.lost;
             g_assert_cmpuint(hazard_count(&side.hazards, "route.illegal_dst"), ==, 7);
             g_assert_cmpuint(hazard_count(&side.hazards, "route.sink"), ==, lost[i]);
             for (unsigned node = 0; node < side.node_count; node++)
