@@ -57,6 +57,9 @@
  *   force_deadlockable, force_reordering
  *       Accept what flex_check would refuse for that reason.
  *
+ * With several channels the link to an endpoint may offer more than one flit in a cycle, one after the other until one
+ * is taken, and whether an inlet accepts a flit depends on its channel; with one channel neither is so.
+ *
  * A group of components may be stepped in any order within a cycle, but one network is stepped by one thread. */
 #pragma once
 
