@@ -126,7 +126,6 @@ void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct fl
     g_assert(noc->fall_through >= 1 && noc->fifo_depth + noc->fifo_extra <= ROUTER_FIFO_MAX);
     *mesh = (struct mesh){.nx = machine->nx, .ny = machine->ny, .count = count, .phase_base = noc->arbiter_phase};
     mesh->hazards = hazards;
-    router_route_table(mesh->route);
     mesh->at = g_new0(struct router *, count);
     mesh->parts = g_new0(struct mesh_part, parts);
     mesh->part_count = parts;
@@ -230,7 +229,7 @@ static void end_deliver(void *self, flit_index index, cycle_t now) {
                       "a flit from (%u,%u) names (%u,%u), where no endpoint can be", flit->src_x, flit->src_y,
                       flit->dst_x, flit->dst_y);
     }
-    router_push(end->router, end->input, index, (uint32_t)flit->dst_x | (uint32_t)flit->dst_y << TAG_X_BITS, now);
+    router_push(end->router, end->input, index, router_destination(mesh, flit->dst_x, flit->dst_y), now);
 }
 
 struct link_sink mesh_attach(struct mesh *mesh, unsigned x, unsigned y, struct link_sink receiver) {

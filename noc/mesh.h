@@ -56,7 +56,6 @@ struct mesh {
     unsigned phase_base; /* arbitration pointer in cycle 0 */
     uint32_t count;
     struct router **at; /* in reading order */
-    uint8_t route[ROUTER_ROUTES];
     struct mesh_part *parts;
     unsigned part_count;
     struct boundary **boundaries;
