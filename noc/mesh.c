@@ -266,6 +266,11 @@ static void absorb(struct mesh_part *part, cycle_t now) {
     }
 }
 
+void mesh_settle(struct mesh *mesh) {
+    for (unsigned p = 0; p < mesh->part_count; p++)
+        absorb(&mesh->parts[p], CYCLE_NEVER);
+}
+
 static cycle_t next_due(const struct mesh_part *part, cycle_t now) {
     for (unsigned ahead = 1; ahead < part->wheel; ahead++)
         if (part->any[(now + ahead) & (part->wheel - 1)])

@@ -88,6 +88,9 @@ cycle_t mesh_part_step(struct mesh_part *part, cycle_t now);
 /* The same for all parts, by one actor. */
 cycle_t mesh_step(struct mesh *mesh, cycle_t now);
 
+/* After a run: counts what is on its way between parts where it will arrive, so that figures don't show the split. */
+void mesh_settle(struct mesh *mesh);
+
 /* Marks a router as due in a cycle at most `wheel` - 1 ahead. */
 static inline void mesh_mark(struct mesh_part *part, uint32_t router, cycle_t at) {
     unsigned slot = at & (part->wheel - 1);

@@ -818,6 +818,7 @@ bool traffic_run(const struct machine *machine, const struct traffic_params *par
             run.parts[p].mesh->actor = clock_add(clock, name, part_step, &run.parts[p]);
         }
         enum clock_end end = clock_run(clock, run.limit);
+        mesh_settle(&run.mesh);
         collect(&run, end, result);
         clock_free(clock);
         good = conserved(result, error);
