@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/error.h"
+
 enum {
+    FALL_THROUGH_MAX = 1024,
     THREADED_ROUTERS = 256, /* below, one cycle of the mesh is too short to be worth sharing */
 };
 
@@ -13,6 +16,36 @@ static const int step_y[ROUTER_PORTS] = {-1, 0, 1, 0, 0};
 static const unsigned opposite[ROUTER_PORTS] = {PORT_SOUTH, PORT_WEST, PORT_NORTH, PORT_EAST, PORT_LOCAL};
 
 /* ---- building ---- */
+
+bool mesh_check(const struct machine *machine, GError **error) {
+    const struct noc_params *noc = &machine->noc;
+    const struct {
+        const char *key;
+        uint64_t value, least, most;
+    } limits[] = {
+        {"mesh columns", machine->nx, 1, TAG_COORDINATE_MAX - 1},
+        {"mesh rows", machine->ny, 1, TAG_COORDINATE_MAX - 1},
+        {"noc.fall_through", noc->fall_through, 1, FALL_THROUGH_MAX},
+        {"noc.fifo_depth + noc.fifo_extra", (uint64_t)noc->fifo_depth + noc->fifo_extra, 1, ROUTER_FIFO_MAX},
+        {"noc.arbiter_phase", noc->arbiter_phase, 0, ROUTER_PORTS - 1},
+        {"noc.link_latency of the reference router", noc->link_latency, 0, 0},
+        {"noc.link_period of the reference router", noc->link_period, 0, 1},
+        {"noc.pipeline of the reference router", noc->pipeline, 0, 0},
+        {"noc.holding_slots of the reference router", noc->holding_slots, 1, 1},
+        {"noc.virtual_channels of the reference router", noc->virtual_channels, 0, 1},
+        {"noc.arbitration of the reference router", (uint64_t)noc->arbitration, 0, ARBITRATION_FREE_RUNNING},
+        {"noc.routing of the reference router", (uint64_t)noc->routing, 0, ROUTING_XY},
+        {"noc.topology of the reference router", (uint64_t)noc->topology, 0, TOPOLOGY_MESH},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "%s: is %" G_GUINT64_FORMAT ", expected %" G_GUINT64_FORMAT "..%" G_GUINT64_FORMAT,
+                        limits[i].key, limits[i].value, limits[i].least, limits[i].most);
+            return false;
+        }
+    return true;
+}
 
 /* The neighbour on a side, or NULL. */
 static struct router *neighbour(const struct mesh *mesh, const struct router *router, unsigned port) {

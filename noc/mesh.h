@@ -63,7 +63,10 @@ struct mesh {
     struct hazard_log *hazards;
 };
 
-/* All routers in one part. */
+/* False with an error if these routers can't do what noc.* asks for. */
+bool mesh_check(const struct machine *machine, GError **error);
+
+/* All routers in one part. The machine has passed mesh_check. */
 void mesh_init(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool, struct hazard_log *hazards);
 /* part_of: a part number for every router in reading order, each of 0..parts-1 at least once. Part 0 uses `pool`. */
 void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool,

@@ -654,6 +654,8 @@ static bool prepare(struct traffic *run, const struct machine *machine, const st
                     GError **error) {
     *run = (struct traffic){.params = params};
     g_mutex_init(&run->lock);
+    if (!mesh_check(machine, error))
+        return false;
     run->window = params->warmup_cycles;
     run->window_end = params->warmup_cycles + params->measure_cycles;
     run->limit = run->window_end + params->drain_cycles - 1;
