@@ -6,6 +6,7 @@
 
 #include "model/config.h"
 #include "model/keys.h"
+#include "units/system.h"
 #include "workloads/workload.h"
 
 /* Reads a file of one kind to the end; adds what it is to `report`, and what is doubtful to `doubts`. */
@@ -30,6 +31,11 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
+    if (!system_check(&machine, error)) {
+        g_prefix_error(error, "%s:1:1: ", source->file);
+        machine_clear(&machine);
+        return false;
+    }
     g_string_append_printf(report, "%s: machine %s", source->file, machine.name);
     for (unsigned i = 0; i < MAX(machine.mesh_count, 1); i++)
         report_mesh(report, machine.mesh_count ? &machine.meshes[i] : &machine);
