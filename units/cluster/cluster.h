@@ -37,8 +37,8 @@ enum cluster_cause {
     CAUSE_PACING,     /* idle cycles between issues of a small tile */
     CAUSE_DRAIN_FULL, /* the sweep is held: drain queue at its limit */
     CAUSE_CASCADE,    /* nothing left to issue, results in the chain or accumulator */
-    CAUSE_FILL,     /* waiting for operands */
-    CAUSE_DRAIN,    /* results on their way out */
+    CAUSE_FILL,       /* waiting for operands */
+    CAUSE_DRAIN,      /* results on their way out */
     CAUSE_LINK_BUSY,  /* the write port holds a flit the link does not take */
     CAUSE_PEER,       /* a peer stream is open */
     CAUSE_SEQUENCE,   /* an instruction waits for its start condition, starts or retires */
@@ -120,8 +120,8 @@ struct cluster_counts {
     uint64_t load, add, emit, add_emit, send, add_peer;
     uint64_t compute_cycles, fill_cycles; /* dbg words */
     uint64_t gemm_cycles, drain_cycles, sweep_cycles, held_cycles;
-    uint64_t active_cycles; /* sequencer, cluster or drain not idle */
-    cycle_t counted;        /* cycles before this one are in the counts */
+    uint64_t active_cycles;            /* sequencer, cluster or drain not idle */
+    cycle_t counted;                   /* cycles before this one are in the counts */
     cycle_t first_active, last_active; /* 0 before the first */
     uint64_t saturated, pacing_cycles, entries_written, responses, response_held;
 };
@@ -211,6 +211,12 @@ static inline bool bit_test(const uint64_t *set, unsigned index) {
 
 static inline void bit_set(uint64_t *set, unsigned index) {
     set[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+/* Entries of a bank of a side; an L1 of fewer than 256 is one short bank. */
+static inline unsigned bank_entries(const struct cluster *cluster, unsigned side) {
+    unsigned size = side ? cluster->params->l1_b : cluster->params->l1_a;
+    return size < BANK_ENTRIES ? size : BANK_ENTRIES;
 }
 
 static inline bool sweep_busy(const struct cluster *cluster, cycle_t now) {
