@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine_text.h"
+#include "model/numeric/fp16.h"
 #include "units/cluster/cluster.h"
 #include "units/system.h"
 
