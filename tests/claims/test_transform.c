@@ -250,8 +250,8 @@ static void claim_T09(void) {
     dram_load(&bench.dram, SOURCE + sizeof small, large, sizeof large);
     convert(&bench, 2, eight_four, 1, 0);
     struct word256 a = word_at(&bench, DESTINATION), b = word_at(&bench, DESTINATION + ENTRY_BYTES);
-    g_assert_true(a.w[0] == b.w[0]);  /* same mantissas */
-    g_assert_false(same(a, b));       /* other scales */
+    g_assert_true(a.w[0] == b.w[0]);      /* same mantissas */
+    g_assert_false(same(a, b));           /* other scales */
     convert(&bench, 2, eight_four, 1, 1); /* per move */
     g_assert_false(same(a, word_at(&bench, DESTINATION)));
     transform_cfg_write(bench.bank, 2, 0x08, 0xFFFF, bench.now); /* per configuration */
@@ -383,7 +383,9 @@ static void claim_T18(void) {
 }
 
 static void claim_T19(void) {
-    enum { OTHER = 1 };
+    enum {
+        OTHER = 1
+    };
     struct mover_bench bench;
     bench_open(&bench, MEMORY_PER_PORT, project, 2);
     g_assert_true(transform_grant(bench.bank, OTHER));
@@ -444,8 +446,9 @@ static void claim_T23(void) {
         struct mover_bench bench;
         bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
         g_autofree struct word256 *expected = bench_randomise(&bench, 43);
-        struct walker walk[2] = {{.base = SOURCE, .ndim = 1, .dims = {{.count = 8, .stride = 32, .axis = 1, .step = 1}}},
-                                 {.base = DESTINATION, .ndim = 1, .dims = {{.count = 8, .stride = 32}}}};
+        struct walker walk[2] = {
+            {.base = SOURCE, .ndim = 1, .dims = {{.count = 8, .stride = 32, .axis = 1, .step = 1}}},
+            {.base = DESTINATION, .ndim = 1, .dims = {{.count = 8, .stride = 32}}}};
         walk[side].axes[side].extent = 6;
         struct move move = {0};
         move_walker(&move, MOVE_SOURCE, &walk[0], 0, 0);
