@@ -59,7 +59,8 @@ struct machine_bench {
     struct port_trace ports;
     struct dispatch_trace dispatch;
     uint64_t issues[BENCH_UNITS];
-    uint64_t unit_out_period; /* above 1: units' links take a flit in every such cycle only */
+    cycle_t program_end[BENCH_UNITS]; /* cycle after the last instruction put in for a unit */
+    uint64_t unit_out_period;         /* above 1: units' links take a flit in every such cycle only */
     /* Called after every cycle, when set. */
     void (*sample)(struct machine_bench *bench, void *to, cycle_t now);
     void *sample_to;
@@ -214,11 +215,13 @@ static inline void bench_program_at(struct machine_bench *bench, unsigned unit, 
         g_assert_no_error(error);
         bench_flit(bench, unit, &flit, at + k);
     }
+    bench->program_end[unit] = at + count;
 }
 
+/* The same as soon as it can be, behind what the unit was given before. */
 static inline void bench_program(struct machine_bench *bench, unsigned unit, const struct cluster_inst *insts,
                                  unsigned count) {
-    bench_program_at(bench, unit, insts, count, bench->now);
+    bench_program_at(bench, unit, insts, count, MAX(bench->now, bench->program_end[unit]));
 }
 
 #define BENCH_PROGRAM(bench, unit, ...)                                                                                \

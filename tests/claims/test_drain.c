@@ -170,8 +170,8 @@ static void run_batch(bool fused, bool next, struct batch *batch) {
     struct operands operands = prepare(&bench, WHOLE, 32, 32);
     bench_program(&bench, 0, &GEMM(.gm = 8, .gn = 8, .nk = 4, .emit = fused, .addr = IMAGE_C), 1);
     if (next)
-        bench_program_at(&bench, 0, &GEMM(.gm = 8, .gn = 8, .nk = 4), 1, bench.now + 1);
-    bench_program_at(&bench, 0, &DRAIN(.addr = IMAGE_C, .n = 64, .fuse = fused), 1, bench.now + 2);
+        bench_program(&bench, 0, &GEMM(.gm = 8, .gn = 8, .nk = 4), 1);
+    bench_program(&bench, 0, &DRAIN(.addr = IMAGE_C, .n = 64, .fuse = fused), 1);
     bench_run(&bench);
     cycle_t start = bench_cycle(&bench, "sweep start", 0, 0);
     batch->cycles = bench_cycle(&bench, "retired", 0, next ? 2 : 1) - start;

@@ -364,7 +364,7 @@ static cycle_t run_chunks(bool alternate, bool fence, bool *right, uint64_t *rep
                                        FILL(.addr = IMAGE_B + c * ENTRIES * 128, .n = ENTRIES, .sel = 1, .fbank = bank),
                                        GEMM(.gm = 8, .gn = 8, .nk = 4, .acc = c > 0, .abank = bank, .bbank = bank),
                                        DRAIN(.addr = IMAGE_C, .n = 1)};
-        bench_program_at(&bench, 0, chunk, fence ? 4 : 3, 4 * c);
+        bench_program(&bench, 0, chunk, fence ? 4 : 3);
     }
     bench_run(&bench);
     uint32_t want[TILE_LANES];
