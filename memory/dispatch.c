@@ -130,6 +130,7 @@ void dispatch_write(struct dispatch *dispatch, uint32_t offset, uint64_t value, 
 }
 
 static void kick(struct dispatch *dispatch, cycle_t now) {
+    trace(dispatch, "kick", NULL, now);
     if (dispatch->running || dispatch->length == 0) {
         hazard_report(dispatch->hazards, "dispatch.kick_lost", now, "agent",
                       "a KICK while a program is being dispatched, or of length 0, is ignored");
@@ -144,7 +145,6 @@ static void kick(struct dispatch *dispatch, cycle_t now) {
         hazard_report(dispatch->hazards, "dispatch.stage_overrun", now, "agent",
                       "a program of %u flits from slot %u runs past the %u staging slots", dispatch->length,
                       dispatch->base, dispatch->staging_flits);
-    trace(dispatch, "kick", NULL, now);
 }
 
 static void seed_credit(struct dispatch *dispatch, uint16_t value, cycle_t now) {

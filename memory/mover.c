@@ -47,6 +47,7 @@ void mover_init(struct mover *mover, const struct machine *machine, unsigned mes
                                               .fifo_depth = params->fifo_depth,
                                               .command_capacity = params->command_depth + machine->noc.fifo_extra,
                                               .index_words = params->index_words};
+    mover->stepped_at = CYCLE_NEVER;
     mover->width = RESET_WIDTH;
     mover->row_words = 1;
     mover->port.return_ready = true;
@@ -56,7 +57,7 @@ void mover_init(struct mover *mover, const struct machine *machine, unsigned mes
     mover->data_mask = power_of_two(params->fifo_depth + TRANSFORM_WORDS) - 1;
     mover->data = g_new0(struct mover_data, mover->data_mask + 1);
     mover->command_mask = power_of_two(mover->params.command_capacity + 1) - 1;
-    mover->commands = g_new0(struct mover_command, mover->command_mask + 1);
+    mover->commands = g_new0(struct mover_write_command, mover->command_mask + 1);
 }
 
 void mover_clear(struct mover *mover) {
@@ -217,7 +218,8 @@ void mover_write(struct mover *mover, unsigned offset, uint64_t value, cycle_t n
     mover->pending[i].cycle = now;
     mover->pending[i].offset = offset & OFFSET_MASK;
     mover->pending[i].value = value;
-    offer_data(mover);
+    if (mover->stepped_at == now) /* else this cycle's step will see the write */
+        offer_data(mover);
 }
 
 /* ---- address path: register, skid, channel ---- */
@@ -260,7 +262,7 @@ static bool command_readable(const struct mover *mover, cycle_t now) {
 
 static void close_write(struct mover *mover, cycle_t now) {
     struct mover_run *run = &mover->write;
-    mover->commands[mover->command_in++ & mover->command_mask] = (struct mover_command){
+    mover->commands[mover->command_in++ & mover->command_mask] = (struct mover_write_command){
         .address = run->base, .words = run->words, .kind = run->kind, .ready = now + mover->params.fall_through};
     run->open = false;
 }
@@ -603,8 +605,8 @@ static void write_step(struct mover *mover, cycle_t now) {
     bool last = handed && mover->words_left == 1;
     bool may_offer = mover->unanswered < mover->params.max_writes, idle = mover->writing == WRITE_IDLE;
     bool readable = command_readable(mover, now);
-    const struct mover_command *head = &mover->commands[mover->command_out & mover->command_mask];
-    const struct mover_command *command = mover->writing == WRITE_ARMED ? &mover->command : head;
+    const struct mover_write_command *head = &mover->commands[mover->command_out & mover->command_mask];
+    const struct mover_write_command *command = mover->writing == WRITE_ARMED ? &mover->command : head;
     bool data_readable =
         mover->data_in != mover->data_out && mover->data[mover->data_out & mover->data_mask].ready <= now;
     bool ready = command->kind != KIND_READ || (data_readable && mover->present >= command->words + handed_read);
@@ -666,6 +668,7 @@ static void offer_reads(struct mover *mover) {
 
 cycle_t mover_step(struct mover *mover, cycle_t now) {
     apply_writes(mover, now);
+    mover->stepped_at = now;
     mover->busy_cycles += mover_busy(mover);
     address_step(mover);
     if (mover->convert.active)

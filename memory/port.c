@@ -33,6 +33,7 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .slot_count = memory->write_slots,
                               .fetch_transform = memory->fetch_transform,
                               .rtl_defects = machine->rtl_defects,
+                              .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
                               .pool = pool,
                               .hazards = hazards,
@@ -51,7 +52,7 @@ void port_clear(struct mem_port *port) {
 }
 
 static void trace(struct mem_port *port, const char *what, cycle_t now) {
-    if (port->trace)
+    if (port->trace && port->trace->event)
         port->trace->event(port->trace->self, port, what, now);
 }
 
@@ -66,6 +67,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
 
@@ -84,7 +86,7 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
         hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
                       address);
-    else if (address >> 36 & 3)
+    else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
                       address);
@@ -290,12 +292,22 @@ static bool output_step(struct mem_port *port, cycle_t now, bool link_taken) {
         return false;
     }
     port->counts.out[flit->type]++;
+    port_trace_flit(port, flit, false, now);
     port->out.deliver(port->out.self, port->output, now);
     port->output = FLIT_NONE;
     return true;
 }
 
 /* ---- fetch, hold ---- */
+
+/* Offers the address of the entry after the one in hold, if the run has one. */
+static void next_entry(struct mem_port *port, cycle_t now) {
+    struct entry_run *run = &port->run;
+    if (!run->unoffered)
+        return;
+    run->address += (uint64_t)run->beats * WORD_BYTES;
+    offer_entry(port, now);
+}
 
 static void take_beat(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
@@ -305,10 +317,8 @@ static void take_beat(struct mem_port *port, cycle_t now) {
     port->beats_taken = 0;
     port->fetch = FETCH_HOLD;
     port->hold_ready = now + (run->convert ? CONVERTER_CYCLES : 1);
-    if (run->unoffered) {
-        run->address += (uint64_t)run->beats * WORD_BYTES;
-        offer_entry(port, now);
-    }
+    if (!port->serial_entries)
+        next_entry(port, now);
 }
 
 static void convert(const struct word256 beats[ENTRY_SOURCE_WORDS], bool columns, struct word256 words[ENTRY_WORDS]) {
@@ -447,8 +457,11 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     bool plain_taken = read_queue_step(port, now);
     if (beat)
         take_beat(port, now);
-    if (emit)
+    if (emit) {
         emit_word(port, now);
+        if (port->serial_entries && !port->emit_full)
+            next_entry(port, now);
+    }
     if (move)
         move_entry(port);
     if (plain)

@@ -92,9 +92,11 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
+    unsigned mesh; /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
+    bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
     struct flit_pool *pool;
     struct hazard_log *hazards;
@@ -134,8 +136,15 @@ struct mem_port {
 /* Called for the events that reference recordings name, when set. */
 struct port_trace {
     void *self;
-    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now);
+    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now); /* may be NULL */
+    /* a flit from (in) or to the mesh, the dispatch agent's included; may be NULL */
+    void (*flit)(void *self, const struct mem_port *port, const struct flit *flit, bool in, cycle_t now);
 };
+
+static inline void port_trace_flit(const struct mem_port *port, const struct flit *flit, bool in, cycle_t now) {
+    if (port->trace && port->trace->flit)
+        port->trace->flit(port->trace->self, port, flit, in, now);
+}
 
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
                struct hazard_log *hazards);

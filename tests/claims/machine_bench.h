@@ -25,7 +25,7 @@ enum {
 };
 
 struct bench_event {
-    const char *what; /* "in", "out" (flits at a unit's link), "taken", "retired", "issue", and the components' own */
+    const char *what; /* "in", "out" (flits at a unit's link), "taken", "retired", and the components' own */
     unsigned unit;
     cycle_t cycle;
     struct flit flit; /* of "in", "out", "response" */
@@ -58,7 +58,6 @@ struct machine_bench {
     struct cluster_trace clusters;
     struct port_trace ports;
     struct dispatch_trace dispatch;
-    uint64_t issues[BENCH_UNITS];
     cycle_t program_end[BENCH_UNITS]; /* cycle after the last instruction put in for a unit */
     uint64_t unit_out_period;         /* above 1: units' links take a flit in every such cycle only */
     /* Called after every cycle, when set. */
@@ -131,9 +130,9 @@ static inline void bench_open(struct machine_bench *bench, const char *text) {
     bench->system = system_new(&bench->machine, &error);
     g_assert_no_error(error);
     bench->endpoints = (struct endpoint_trace){bench, bench_flit_in, bench_flit_out, bench_taken, bench_retired};
-    bench->clusters = (struct cluster_trace){bench, bench_cluster_event};
-    bench->ports = (struct port_trace){bench, bench_port_event};
-    bench->dispatch = (struct dispatch_trace){bench, bench_dispatch_event};
+    bench->clusters = (struct cluster_trace){.self = bench, .event = bench_cluster_event};
+    bench->ports = (struct port_trace){.self = bench, .event = bench_port_event};
+    bench->dispatch = (struct dispatch_trace){.self = bench, .event = bench_dispatch_event};
     for (unsigned i = 0; i < bench->system->endpoint_count; i++) {
         bench->system->endpoints[i].trace = &bench->endpoints;
         bench_cluster(bench, i)->trace = &bench->clusters;
@@ -268,16 +267,6 @@ static inline void bench_apply(struct machine_bench *bench, const struct bench_i
     }
 }
 
-static inline void bench_note_issues(struct machine_bench *bench, cycle_t now) {
-    for (unsigned i = 0; i < MIN(bench->system->endpoint_count, BENCH_UNITS); i++) {
-        const struct cluster_counts *counts = &bench_cluster(bench, i)->counts;
-        uint64_t issues = counts->load + counts->add + counts->add_emit;
-        if (issues != bench->issues[i])
-            bench_note(bench, (struct bench_event){.what = "issue", .unit = i, .cycle = now});
-        bench->issues[i] = issues;
-    }
-}
-
 static inline int bench_by_cycle(const void *a, const void *b) {
     const struct bench_injection *one = a, *two = b;
     return one->at < two->at ? -1 : one->at > two->at;
@@ -304,7 +293,6 @@ static inline cycle_t bench_run_to(struct machine_bench *bench, cycle_t limit) {
         for (; (input = bench_next_input(bench)) && input->at == next; bench->injected++)
             bench_apply(bench, input);
         due = system_step(bench->system, next);
-        bench_note_issues(bench, next);
         if (bench->sample)
             bench->sample(bench, bench->sample_to, next);
     }

@@ -82,6 +82,7 @@ static void receive_step(struct cluster *cluster, struct unit_io *io, bool filli
     } else if (io->recv->type == FLIT_CU_DATA) {
         if (held)
             return;
+        cluster_event(cluster, "unit data popped", 0, 0, io->now);
         peer_pop(cluster, io->recv, io->now);
     } else if (io->recv->type != FLIT_MEM_WR_ACK) {
         hazard_report(cluster->hazards, "flit.unknown_type", io->now, cluster->name,
@@ -166,7 +167,7 @@ static cycle_t next_step(const struct cluster *cluster, cycle_t now) {
     if (!waiting || cluster->sweep.running || sweep_busy(cluster, now + 1) || now < cluster->busy_until ||
         !drain_idle(cluster) || !write_port_idle(cluster) || cluster->drain_pulse != CYCLE_NEVER ||
         cluster->ring_out != cluster->ring_in || cluster->request != FLIT_NONE || cluster->signal != FLIT_NONE ||
-        cluster->peer.pending || cluster->peer.open || cluster->peer.granted)
+        cluster->peer.pending || cluster->peer.in_burst || cluster->peer.open || cluster->peer.granted)
         return now + 1;
     return CYCLE_NEVER;
 }
@@ -260,6 +261,12 @@ static char *waits_for(const void *unit, cycle_t now) {
     return NULL;
 }
 
+static uint64_t progress(const void *unit) {
+    const struct cluster_counts *counts = &((const struct cluster *)unit)->counts;
+    return counts->load + counts->add + counts->add_emit + counts->emit + counts->send + counts->add_peer +
+           counts->responses;
+}
+
 static void digest(const void *unit, void (*feed)(void *to, const void *data, size_t size), void *to) {
     const struct cluster *cluster = unit;
     const unsigned sizes[2] = {cluster->params->l1_a, cluster->params->l1_b};
@@ -283,5 +290,6 @@ const struct unit_type unit_type_cluster = {
     .debug_register = debug_register,
     .report = report,
     .waits_for = waits_for,
+    .progress = progress,
     .digest = digest,
 };

@@ -83,6 +83,7 @@ static void issue(struct cluster *cluster, cycle_t now) {
     }
     if (load && last_block && sweep->emit) /* counted out, but never produced (§3.11) */
         cluster->emit_times[cluster->emits_issued++ % G_N_ELEMENTS(cluster->emit_times)] = now;
+    cluster_event(cluster, "issue", address, 0, now);
     sweep->last_issue = now;
     sweep->issued_any = true;
     cluster->busy_until = now + ISSUE_TO_COMMAND + COMMAND_BUSY;
