@@ -163,16 +163,16 @@ static json_t *build_ports(const struct run *run, GError **error) {
 static json_t *build_routers(const struct mesh *mesh) {
     json_t *routers = json_array();
     for (uint32_t i = 0; i < mesh->count; i++) {
-        const struct router *router = &mesh->routers[i];
+        const struct router *router = mesh->at[i];
         json_t *object = json_object(), *in = json_array(), *out = json_array();
         for (unsigned port = 0; port < ROUTER_PORTS; port++) {
             json_t *input = json_object(), *output = json_object();
-            put_count(input, "flits", router->in_counts[port].flits);
-            put_count(input, "blocked", router->in_counts[port].blocked);
-            put_count(input, "hol_blocked", router->in_counts[port].hol_blocked);
-            put_count(input, "max_depth", router->fifo[port].peak);
-            put_count(output, "flits", router->out_counts[port].flits);
-            put_count(output, "busy", router->out_counts[port].busy);
+            put_count(input, "flits", router->in[port].counts.flits);
+            put_count(input, "blocked", router->in[port].counts.blocked);
+            put_count(input, "hol_blocked", router->in[port].counts.hol_blocked);
+            put_count(input, "max_depth", router->in[port].peak);
+            put_count(output, "flits", router->out[port].counts.flits);
+            put_count(output, "busy", router->out[port].counts.busy);
             json_array_append_new(in, input);
             json_array_append_new(out, output);
         }
@@ -188,7 +188,7 @@ static json_t *build_routers(const struct mesh *mesh) {
 static json_t *build_latency(const struct system *system) {
     json_t *latency = json_object();
     for (unsigned type = 0; type < FLIT_TYPES; type++) {
-        const struct histogram *histogram = &system->latency[type];
+        struct histogram all = system_latency(system, type), *histogram = &all;
         if (!histogram->count)
             continue;
         json_t *object = json_object();
@@ -200,6 +200,7 @@ static json_t *build_latency(const struct system *system) {
         put_count(object, "max", histogram->max);
         g_autofree char *name = g_ascii_strdown(flit_type_name(type), -1);
         put(latency, name, object);
+        histogram_clear(&all);
     }
     return latency;
 }
@@ -342,8 +343,11 @@ char *result_digest(const struct run *run) {
         for (unsigned p = 0; p < system->agent.port_count; p++)
             feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
         for (uint32_t i = 0; i < system->mesh.count; i++) {
-            feed(checksum, system->mesh.routers[i].in_counts, sizeof system->mesh.routers[i].in_counts);
-            feed(checksum, system->mesh.routers[i].out_counts, sizeof system->mesh.routers[i].out_counts);
+            const struct router *router = system->mesh.at[i];
+            for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+                feed(checksum, &router->in[port].counts, sizeof router->in[port].counts);
+                feed(checksum, &router->out[port].counts, sizeof router->out[port].counts);
+            }
         }
     }
     for (guint i = 0; i < run->facts->len; i++) {
@@ -360,7 +364,7 @@ char *result_digest(const struct run *run) {
 
 static void put_rates(json_t *root, const struct run *run) {
     double cycles = (double)run->cycles, seconds = run->wall_seconds;
-    uint64_t hops = run->system ? run->system->mesh.hops : 0;
+    uint64_t hops = run->system ? mesh_hops(&run->system->mesh) : 0;
     put_number(root, "gflops", run->macs ? 2.0 * (double)run->macs / cycles * run->machine->clock_mhz / 1000 : NAN);
     put_number(root, "peak_fraction",
                run->macs ? (double)run->macs / (MACS_PER_CLUSTER_CYCLE * (double)run->clusters * cycles) : NAN);
@@ -373,11 +377,13 @@ static void put_rates(json_t *root, const struct run *run) {
 /* Everything that was made is somewhere. */
 static bool check_flits(const struct run *run, GError **error) {
     const struct system *system = run->system;
-    if (run->dead || system->pool.live == system->agent.dispatch.mailbox.count)
+    int64_t live = 0;
+    for (unsigned p = 0; p < system->mesh.part_count; p++)
+        live += (int64_t)system->mesh.parts[p].pool->live;
+    if (run->dead || live == system->agent.dispatch.mailbox.count)
         return true;
     g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
-                "internal error: %" G_GUINT64_FORMAT " flits are alive after a run that has settled",
-                system->pool.live);
+                "internal error: %" G_GINT64_FORMAT " flits are alive after a run that has settled", live);
     return false;
 }
 

@@ -31,9 +31,9 @@ void line_free(struct line *line) {
     g_free(line);
 }
 
-/* When a mesh has something to do: on its own account, or because a neighbour or a driver woke its agent. */
+/* When a mesh has something to do: on its own account, or because of what a neighbour has sent. */
 static cycle_t due_of(const struct line *line, unsigned m) {
-    return MIN(line->next[m], line->meshes[m]->agent.due);
+    return MIN(line->meshes[m]->groups[0].due, interlink_incoming(&line->interlinks[m]));
 }
 
 cycle_t line_step(struct line *line, cycle_t now) {
@@ -41,7 +41,7 @@ cycle_t line_step(struct line *line, cycle_t now) {
     for (unsigned k = 0; k < line->count; k++) {
         unsigned m = line->backwards ? line->count - 1 - k : k;
         if (due_of(line, m) <= now)
-            line->next[m] = system_step(line->meshes[m], now);
+            system_step(line->meshes[m], now);
     }
     for (unsigned m = 0; m < line->count; m++)
         due = MIN(due, due_of(line, m));
@@ -49,7 +49,8 @@ cycle_t line_step(struct line *line, cycle_t now) {
 }
 
 void line_wake(struct line *line, unsigned mesh, cycle_t at) {
-    line->next[mesh] = MIN(line->next[mesh], at);
+    struct system_group *group = &line->meshes[mesh]->groups[0];
+    group->due = MIN(group->due, at);
 }
 
 bool line_quiet(const struct line *line) {
@@ -59,11 +60,11 @@ bool line_quiet(const struct line *line) {
     return true;
 }
 
-uint64_t line_progress(const struct line *line) {
-    uint64_t progress = 0;
+cycle_t line_last_progress(const struct line *line) {
+    cycle_t last = 0;
     for (unsigned m = 0; m < line->count; m++)
-        progress += system_progress(line->meshes[m]);
-    return progress;
+        last = MAX(last, system_last_progress(line->meshes[m]));
+    return last;
 }
 
 uint64_t line_hazard_count(const struct line *line, const char *id) {

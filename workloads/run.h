@@ -56,7 +56,6 @@ struct run {
     cycle_t dead_cycle;
     char *dead_reason;
     GPtrArray *waits; /* of struct run_wait */
-    bool snapshot_taken;
 };
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);
