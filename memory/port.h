@@ -60,6 +60,7 @@ struct write_slot {
     uint8_t tag;
     uint64_t address;
     unsigned expected, received;
+    cycle_t ready_since; /* SLOT_READY */
     struct word256 words[SLOT_WORDS];
 };
 
@@ -78,6 +79,7 @@ struct entry_run {
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
     uint8_t tag; /* of the entry being fetched */
+    uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
 };
@@ -96,6 +98,10 @@ struct mem_port {
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
     uint64_t dram_size;
+    /* For reports of races, when set: the memory behind, and all ports before it. */
+    struct dram *dram;
+    const struct mem_port *ports;
+    unsigned port_count;
     struct flit_pool *pool;
     struct hazard_log *hazards;
     struct link_sink out;
@@ -124,7 +130,7 @@ struct mem_port {
     unsigned words_offered, words_accepted;
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
-    unsigned slots_used;
+    unsigned slots_used; /* not free */
     flit_index output;
     struct account account;
     struct port_counts counts;
