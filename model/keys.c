@@ -118,11 +118,12 @@ const struct config_key machine_keys[] = {
     FLAG(cluster.tensor_fill, 0, "What-if: a FILL described as an N-dimensional tensor."),
     FLAG(cluster.third_bank, 0, "What-if: a further bank bit, so that a side holds up to 1024 entries."),
 
-    NUMBER(vector.l1_depth, 512, 16, 65536, "words", "Local memory of a vector core in 256-bit words, a power of two."),
-    NUMBER(vector.alu_depth, 15, 1, 64, "cycles", "Depth of one lane's arithmetic pipe; 14 without the operand register."),
+    NUMBER(vector.l1_depth, 512, 16, 512, "words", "Local memory of a vector core in 256-bit words, a power of two."),
+    NUMBER(vector.alu_depth, 15, 1, 30, "cycles", "Depth of one lane's arithmetic pipe; 14 without the operand register."),
     NUMBER(vector.imem_words_per_flit, 1, 1, 8, "words", "Instruction words a flit carries; more than 1 is a what-if."),
     FLAG(vector.has_expsum, 1, "The core has the exp-and-sum reduction; without it the instruction faults."),
     FLAG(vector.ack_rejected, 1, "A rejected burst that asks for it is acknowledged; the published hardware does not."),
+    FLAG(vector.exp2_saturate, 0, "exp2 of 128 to 256 in magnitude gives infinity or 0; the published hardware wraps it."),
     FLAG(vector.poison, 0, "Fill registers and memories that have no reset value with a pattern instead of 0."),
 
     NUMBER(mover.index_words, 256, 1, 65536, "words", "Index buffer of the memory mover."),

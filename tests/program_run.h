@@ -22,7 +22,6 @@ enum {
     PROGRAM_CREDIT = 30,
     PROGRAM_MEMORY = 1 << 18, /* bytes that hold plausible operand words */
     PROGRAM_LIMIT = 400000,   /* cycles */
-    PROGRAM_STILL = 12000,    /* cycles without progress that count as the end */
 };
 
 struct program_run {
@@ -155,18 +154,12 @@ static inline void program_open(struct program_run *run, const char *text) {
 /* Runs until nothing is left, or nothing but polls has happened for long. */
 static inline void program_go(struct program_run *run) {
     struct system *system = run->system;
-    uint64_t progress = UINT64_MAX;
+    cycle_t now = 0;
     system->agent.host = (struct agent_host){.self = run, .step = program_host, .due = 0};
     agent_wake(&system->agent, 0);
-    cycle_t now = 0;
-    for (; now != CYCLE_NEVER && now < PROGRAM_LIMIT; now = system_step(system, now)) {
-        if (system_progress(system) != progress) {
-            progress = system_progress(system);
-            run->end = now;
-        } else if (now - run->end > PROGRAM_STILL) {
-            break;
-        }
-    }
+    while (now != CYCLE_NEVER && now < PROGRAM_LIMIT && !system_standstill(system, now))
+        now = system_step(system, now);
+    run->end = system_last_progress(system);
     run->ended = now == CYCLE_NEVER && system_quiet(system);
 }
 

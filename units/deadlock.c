@@ -41,22 +41,14 @@ struct search {
 
 /* ---- detection ---- */
 
-void standstill_init(struct standstill *watch, const struct machine *machine) {
-    cycle_t latency = machine->memory.latency + machine->memory.row_miss + machine->memory.refresh_cycles +
-                      machine->agent.poll_interval;
-    *watch = (struct standstill){.progress = UINT64_MAX, .limit = machine->engine.standstill_cycles + latency};
+cycle_t standstill_limit(const struct machine *machine) {
+    return machine->engine.standstill_cycles + machine->memory.latency + machine->memory.row_miss +
+           machine->memory.refresh_cycles + machine->agent.poll_interval;
 }
 
-bool system_standstill(struct standstill *watch, const struct system *system, cycle_t now) {
-    if (now < watch->since + watch->limit / 4 && watch->progress != UINT64_MAX)
-        return false;
-    uint64_t progress = system_progress(system);
-    if (progress != watch->progress) {
-        watch->progress = progress;
-        watch->since = now;
-        return false;
-    }
-    return now - watch->since >= watch->limit;
+bool system_standstill(const struct system *system, cycle_t now) {
+    cycle_t last = system_last_progress(system);
+    return now > last && now - last >= standstill_limit(system->machine);
 }
 
 /* ---- actors and edges ---- */
@@ -86,21 +78,31 @@ static struct cluster *cluster_of(const struct endpoint *endpoint) {
     return endpoint->type == &unit_type_cluster ? endpoint->unit : NULL;
 }
 
-static int router_input(const struct search *search, const struct link_sink *out) {
-    const struct router_inlet *inlet = out->self;
-    return actor(search, ACTOR_ROUTER, inlet->router->index * ROUTER_PORTS + inlet->input);
+static int router_actor(const struct search *search, const struct router *router, unsigned input) {
+    unsigned number = (router->y - 1u) * search->system->mesh.nx + (router->x - 1u);
+    return actor(search, ACTOR_ROUTER, number * ROUTER_PORTS + input);
 }
 
-/* Who receives what a router's output hands over. */
-static int receiver(const struct search *search, const struct router_link *link) {
+static int router_input(const struct search *search, const struct link_sink *out) {
+    const struct router_end *end = out->self;
+    return router_actor(search, end->router, end->input);
+}
+
+/* Who receives what an output of the router hands over. */
+static int receiver(const struct search *search, const struct router *router, unsigned output) {
     const struct system *system = search->system;
-    if (link->router)
-        return actor(search, ACTOR_ROUTER, link->router->index * ROUTER_PORTS + link->input);
+    const struct router_output *out = &router->out[output];
+    const void *sink = router->end[output].sink.self;
+    if (out->kind == LINK_ROUTER)
+        return router_actor(search, &router->part->routers[out->target], out->input);
+    if (out->kind == LINK_BOUNDARY)
+        return router_actor(search, system->mesh.boundaries[out->target]->router,
+                            system->mesh.boundaries[out->target]->input);
     for (unsigned u = 0; u < system->endpoint_count; u++)
-        if (link->sink.self == &system->endpoints[u])
+        if (sink == &system->endpoints[u])
             return actor(search, ACTOR_RECEIVE, u);
     for (unsigned p = 0; p < system->agent.port_count; p++)
-        if (link->sink.self == &system->agent.links[p])
+        if (sink == &system->agent.links[p])
             return actor(search, ACTOR_PORT, p);
     return NOBODY;
 }
@@ -111,13 +113,13 @@ static void look_at_router(struct search *search, const struct router *router) {
     for (unsigned output = 0; output < ROUTER_PORTS; output++) {
         if (!(router->valid >> output & 1))
             continue;
-        int holder = receiver(search, &router->out[output]);
-        const struct flit *flit = flit_at(&search->system->pool, router->output_flit[output]);
+        int holder = receiver(search, router, output);
+        const struct flit *flit = flit_at(router->part->pool, router->out[output].word.flit);
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
-            if (router->occupied >> input & 1 && router->slot_tag[input] >> TAG_ROUTE_SHIFT == output)
-                wait(search, actor(search, ACTOR_ROUTER, router->index * ROUTER_PORTS + input), holder, search->since,
+            if (router->occupied >> input & 1 && router->in[input].slot.tag >> TAG_ROUTE_SHIFT == output)
+                wait(search, router_actor(search, router, input), holder, search->since,
                      "the receiver to take a flit for (%u,%u), in front of %u more", flit->dst_x, flit->dst_y,
-                     router->fifo[input].count + 1);
+                     router->in[input].count + 1u);
     }
 }
 
@@ -132,7 +134,7 @@ static void look_at_receive(struct search *search, unsigned u) {
              "room in the instruction queue: %u instructions wait", endpoint->inst.count);
     if (!endpoint->recv.count)
         return;
-    const struct flit *head = flit_at(&search->system->pool, fifo_head(&endpoint->recv)->flit);
+    const struct flit *head = flit_at(endpoint->pool, fifo_head(&endpoint->recv)->flit);
     if (head->type == FLIT_MEM_RD_RESP)
         wait(search, self, actor(search, ACTOR_UNIT, u), search->since,
              "a FILL to take the read response at its head, %u flits stored", endpoint->recv.count);
@@ -151,7 +153,7 @@ static void look_at_drain(struct search *search, unsigned u) {
     if (!cluster || (drain_idle(cluster) && write_port_idle(cluster)))
         return;
     if (endpoint->output != FLIT_NONE) {
-        const struct flit *flit = flit_at(&search->system->pool, endpoint->output);
+        const struct flit *flit = flit_at(endpoint->pool, endpoint->output);
         wait(search, actor(search, ACTOR_DRAIN, u), router_input(search, &endpoint->out), cluster->account.since,
              "the link to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
     } else {
@@ -229,7 +231,7 @@ static void look_at_slots(struct search *search, const struct mem_port *port) {
 static void look_at_port(struct search *search, const struct mem_port *port) {
     int self = actor(search, ACTOR_PORT, port->index);
     if (port->writes.count) {
-        const struct flit *head = flit_at(&search->system->pool, fifo_head(&port->writes)->flit);
+        const struct flit *head = flit_at(port->pool, fifo_head(&port->writes)->flit);
         if (head->type == FLIT_MEM_WR_DATA)
             wait(search, self, NOBODY, search->since, "an open write of (%u,%u) for the word at the head of its queue",
                  head->src_x, head->src_y);
@@ -240,7 +242,7 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     }
     look_at_slots(search, port);
     if (port->output != FLIT_NONE) {
-        const struct flit *flit = flit_at(&search->system->pool, port->output);
+        const struct flit *flit = flit_at(port->pool, port->output);
         wait(search, actor(search, ACTOR_EMIT, port->index), router_input(search, &port->out), port->account.since,
              "the mesh to take a flit of type %u for (%u,%u)", flit->type, flit->dst_x, flit->dst_y);
     }
@@ -273,7 +275,7 @@ static void look_at_dispatch(struct search *search) {
     const struct dispatch *dispatch = &agent->dispatch;
     int self = actor(search, ACTOR_DISPATCH, 0);
     if (dispatch->output != FLIT_NONE) {
-        const struct flit *flit = flit_at(&search->system->pool, dispatch->output);
+        const struct flit *flit = flit_at(dispatch->pool, dispatch->output);
         const struct mem_port *port = &agent->ports[port_of_row(agent, flit->dst_y)];
         wait(search, self, router_input(search, &port->out), search->since,
              "the mesh to take an instruction for (%u,%u)", flit->dst_x, flit->dst_y);
@@ -318,7 +320,7 @@ static char *actor_name(const struct search *search, int number) {
         return g_strdup_printf("%s (%u,%u), %s", system->agent.ports[index].name, system->agent.ports[index].x,
                                system->agent.ports[index].y, kind == ACTOR_PORT ? "write side" : "output");
     case ACTOR_ROUTER: {
-        const struct router *router = &system->mesh.routers[index / ROUTER_PORTS];
+        const struct router *router = system->mesh.at[index / ROUTER_PORTS];
         return g_strdup_printf("router (%u,%u), %s input", router->x, router->y, sides[index % ROUTER_PORTS]);
     }
     default:
@@ -384,8 +386,7 @@ static const char *diagnose_ports(const struct search *search) {
     for (unsigned p = 0; p < agent->port_count; p++) {
         const struct mem_port *port = &agent->ports[p];
         if (port->writes.count)
-            return flit_at(&search->system->pool, fifo_head(&port->writes)->flit)->type == FLIT_MEM_WR_DATA
-                       ? "wr.orphan_data"
+            return flit_at(port->pool, fifo_head(&port->writes)->flit)->type == FLIT_MEM_WR_DATA ? "wr.orphan_data"
                    : all_slots_open(port) ? "deadlock.write_slots"
                                           : NULL;
         if (port->slots_used)
@@ -401,7 +402,7 @@ static const char *diagnose(const struct search *search) {
         id = diagnose_ports(search);
     for (unsigned u = 0; !id && u < system->endpoint_count; u++) {
         const struct endpoint *endpoint = &system->endpoints[u];
-        if (endpoint->recv.count && flit_at(&system->pool, fifo_head(&endpoint->recv)->flit)->type == FLIT_MEM_RD_RESP)
+        if (endpoint->recv.count && flit_at(endpoint->pool, fifo_head(&endpoint->recv)->flit)->type == FLIT_MEM_RD_RESP)
             id = "deadlock.receive_queue";
     }
     if (id || working_unit(search) != NOBODY)
@@ -449,6 +450,15 @@ static void add_queue(struct deadlock_report *report, const struct fifo *fifo, c
     g_free(name);
 }
 
+static void list_input(struct deadlock_report *report, const struct search *search, const struct router *router,
+                       unsigned input) {
+    if (router->in[input].count < router->part->capacity)
+        return;
+    g_autofree char *name = actor_name(search, router_actor(search, router, input));
+    g_ptr_array_add(report->queues,
+                    g_strdup_printf("%s holds %u of %u", name, router->in[input].count, router->part->capacity));
+}
+
 static void list_queues(struct deadlock_report *report, const struct search *search) {
     const struct system *system = search->system;
     for (unsigned u = 0; u < system->endpoint_count; u++) {
@@ -458,8 +468,7 @@ static void list_queues(struct deadlock_report *report, const struct search *sea
     }
     for (unsigned r = 0; r < system->mesh.count; r++)
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
-            add_queue(report, &system->mesh.routers[r].fifo[input],
-                      actor_name(search, actor(search, ACTOR_ROUTER, r * ROUTER_PORTS + input)));
+            list_input(report, search, system->mesh.at[r], input);
 }
 
 static void look_at_all(struct search *search) {
@@ -474,7 +483,7 @@ static void look_at_all(struct search *search) {
     for (unsigned p = 0; p < system->agent.port_count; p++)
         look_at_port(search, &system->agent.ports[p]);
     for (unsigned r = 0; r < system->mesh.count; r++)
-        look_at_router(search, &system->mesh.routers[r]);
+        look_at_router(search, system->mesh.at[r]);
 }
 
 static void number_actors(struct search *search) {

@@ -9,16 +9,10 @@
 
 #include "units/system.h"
 
-/* Detection: kept by the run loop, zero-initialised but for the limit. */
-struct standstill {
-    uint64_t progress;
-    cycle_t since; /* last cycle with progress */
-    cycle_t limit;
-};
-
-void standstill_init(struct standstill *watch, const struct machine *machine);
-/* True once nothing but polling has happened for the limit. Costs little: call it after every system_step. */
-bool system_standstill(struct standstill *watch, const struct system *system, cycle_t now);
+/* Cycles without progress after which a machine counts as stopped. */
+cycle_t standstill_limit(const struct machine *machine);
+/* True once nothing but polling has happened for that long. */
+bool system_standstill(const struct system *system, cycle_t now);
 
 struct deadlock_wait {
     char *who;     /* "cluster0 (1,1), receive queue" */

@@ -238,6 +238,16 @@ static bool make_plan(struct gemm *gemm, unsigned clusters, GError **error) {
     return true;
 }
 
+/* A port that converts on the fetch is told by the request not to (compute-units §2.1, preq) when the operands lie
+ * there converted already. */
+static void mark_converted(struct gemm *gemm) {
+    if (!gemm->run->machine->memory.fetch_transform || gemm->params->transform == TRANSFORM_FETCH)
+        return;
+    for (unsigned c = 0; c < gemm->plan->cluster_count; c++)
+        for (size_t i = 0; i < gemm->plan->clusters[c].inst_count; i++)
+            gemm->plan->clusters[c].insts[i].inst.preq = gemm->plan->clusters[c].insts[i].inst.op == CLUSTER_FILL;
+}
+
 static bool plan_run(struct gemm *gemm, GError **error) {
     struct run *run = gemm->run;
     const struct gemm_params *params = gemm->params;
@@ -247,6 +257,7 @@ static bool plan_run(struct gemm *gemm, GError **error) {
         return workload_error(run->workload, "m", error, "needs a matmul cluster, expected a machine with one");
     if (!make_plan(gemm, run->clusters, error))
         return false;
+    mark_converted(gemm);
     struct round_options options;
     g_autoptr(GError) wrong = NULL;
     round_options_init(&options);

@@ -1,6 +1,8 @@
 /* Driving a system through a run; see run.h. */
 #include "workloads/run.h"
 
+#include "noc/clock.h"
+
 #include <string.h>
 
 enum {
@@ -30,6 +32,9 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    if (run->traffic)
+        traffic_result_clear(run->traffic);
+    g_free(run->traffic);
     if (run->facts)
         g_array_unref(run->facts);
     if (run->waits)
@@ -56,11 +61,10 @@ void run_add_text(struct run *run, const char *key, const char *value) {
 /* ---- the host ---- */
 
 struct round_host {
+    struct run_host host;
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
-    bool finished;
-    cycle_t done_cycle;
 };
 
 /* Loads a round's flits and commands; the host's own time is not the machine's and costs no cycles. */
@@ -80,8 +84,8 @@ static cycle_t host_step(void *self, cycle_t now) {
     if (host->next > 0 && !system->agent.control.done)
         return CYCLE_NEVER;
     if (host->next == host->count) {
-        host->finished = true;
-        host->done_cycle = now;
+        host->host.finished = true;
+        host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
     load_round(system, &host->rounds[host->next++]);
@@ -91,68 +95,101 @@ static cycle_t host_step(void *self, cycle_t now) {
 
 /* ---- the run ---- */
 
-/* Books every account up to the end of the run, so that the causes of a component add up to its length. */
-static void close_accounts(struct run *run, cycle_t end) {
-    system_close_accounts(run->system, end);
-    run->cycles = end - GO_CYCLE;
-    run->snapshot_taken = true;
-}
+/* What the clock's actors share: the groups of the system, and a watch that tells a standstill from a long wait. */
+struct drive {
+    struct run *run;
+    struct run_host *host;
+    struct clock *clock;
+    uint64_t expected;
+    cycle_t limit, every; /* standstill after `limit` cycles, looked at every `every` */
+    bool ended;           /* by the watch */
+    cycle_t stopped_at;
+};
 
 static void declare_dead(struct run *run, cycle_t now, const char *reason) {
     run->dead = true;
     run->dead_cycle = now;
     run->dead_reason = g_strdup(reason);
-    if (!run->snapshot_taken)
-        close_accounts(run, now + 1);
 }
 
-struct watch {
-    uint64_t progress;
-    cycle_t since, check_at, step;
-};
+/* Group 0: the agent's. Its signals say when the run proper is over. */
+static cycle_t agent_group_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    cycle_t due = system_group_step(&system->groups[0], now);
+    if (system->end == CYCLE_NEVER && drive->expected && system->agent.dispatch.signals == drive->expected)
+        system_end(system, now + 1);
+    return due;
+}
 
-/* True once nothing but polling has happened for engine.standstill_cycles. */
-static bool stands_still(struct watch *watch, const struct system *system, uint64_t limit, cycle_t now) {
-    if (now < watch->check_at)
-        return false;
-    uint64_t progress = system_progress(system);
-    if (progress != watch->progress) {
-        watch->progress = progress;
-        watch->since = now;
+/* Due every so often: ends a run in which nothing but polling happened for the limit, or that must not go on. */
+static cycle_t watch_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    bool idle = true;
+    for (unsigned g = 0; g < system->group_count; g++)
+        idle &= system->groups[g].due == CYCLE_NEVER;
+    if (idle)
+        return CYCLE_NEVER;
+    if (now - system_last_progress(system) >= drive->limit || system->hazards.stop) {
+        drive->ended = true;
+        drive->stopped_at = now;
+        clock_stop(drive->clock, now);
+        return CYCLE_NEVER;
     }
-    watch->check_at = now + watch->step;
-    return now - watch->since >= limit;
+    return now + drive->every;
 }
 
-void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {
+static void judge(struct drive *drive, cycle_t last) {
+    struct run *run = drive->run;
     struct system *system = run->system;
-    struct round_host host = {.run = run, .rounds = rounds, .count = count};
-    uint64_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency;
-    struct watch watch = {.step = limit / PROGRESS_CHECKS};
-    gint64 began = g_get_monotonic_time();
-    cycle_t now = GO_CYCLE, last = GO_CYCLE;
-    system->agent.host = (struct agent_host){.self = &host, .step = host_step, .due = GO_CYCLE};
-    agent_wake(&system->agent, GO_CYCLE);
-    run->expected_signals = expected;
-    while (now != CYCLE_NEVER && !run->dead) {
-        last = now;
-        cycle_t next = system_step(system, now);
-        const struct dispatch *dispatch = &system->agent.dispatch;
-        if (!run->snapshot_taken && expected && dispatch->signals == expected)
-            close_accounts(run, now + 1);
-        if (stands_still(&watch, system, limit, now) && !(host.finished && system_quiet(system)))
-            declare_dead(run, now,
-                         system_quiet(system) ? "nothing moves but polling" : "nothing can move while work is pending");
-        if (system->hazards.stop)
-            declare_dead(run, now, "a violation after which the run makes no sense");
-        now = next;
-    }
-    if (!run->dead && !(host.finished && system_quiet(system)))
+    bool quiet = system_quiet(system);
+    if (system->hazards.stop)
+        declare_dead(run, last, "a violation after which the run makes no sense");
+    else if (drive->ended)
+        declare_dead(run, drive->stopped_at,
+                     quiet ? "nothing moves but polling" : "nothing can move while work is pending");
+    else if (!drive->host->finished || !quiet)
         declare_dead(run, last, "no event is left while work is pending");
-    if (!run->snapshot_taken)
-        close_accounts(run, (host.finished ? host.done_cycle : last) + 1);
-    run->host_cycles = host.finished ? host.done_cycle - GO_CYCLE : 0;
+    if (system->end == CYCLE_NEVER)
+        system_end(system, run->dead ? run->dead_cycle + 1 : drive->host->done_cycle + 1);
+    system_close(system);
+    run->cycles = system->end - GO_CYCLE;
+}
+
+void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
+    struct system *system = run->system;
+    cycle_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency, last = GO_CYCLE;
+    struct drive drive = {.run = run,
+                          .host = host,
+                          .clock = clock_new(&run->machine->engine),
+                          .expected = expected,
+                          .limit = limit,
+                          .every = MAX(limit / PROGRESS_CHECKS, 1)};
+    gint64 began = g_get_monotonic_time();
+    system->agent.host = host->agent;
+    agent_wake(&system->agent, host->agent.due);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        bool first = g == 0;
+        void *self = first ? (void *)&drive : (void *)&system->groups[g];
+        system->mesh.parts[g].actor =
+            clock_add(drive.clock, "group", first ? agent_group_step : system_group_step, self);
+    }
+    clock_add(drive.clock, "watch", watch_step, &drive);
+    clock_run(drive.clock, CYCLE_NEVER - 1);
+    for (unsigned g = 0; g < system->group_count; g++)
+        last = MAX(last, system->groups[g].stepped);
+    judge(&drive, last);
+    run->expected_signals = expected;
+    run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;
     run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;
     system->agent.host = (struct agent_host){.due = CYCLE_NEVER};
+    clock_free(drive.clock);
+}
+
+void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {
+    struct round_host host = {.run = run, .rounds = rounds, .count = count};
+    host.host.agent = (struct agent_host){.self = &host, .step = host_step, .due = GO_CYCLE};
+    run_drive(run, &host.host, expected);
 }

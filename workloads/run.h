@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "model/machine.h"
+#include "noc/traffic.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -36,7 +37,8 @@ struct run {
     const struct workload *workload;
     uint64_t seed;
     bool strict;
-    struct system *system; /* NULL for workloads without units */
+    struct system *system;          /* NULL for workloads without units */
+    struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
     cycle_t host_cycles;    /* to the end of the last control program, as the host's polling sees it */
@@ -56,7 +58,6 @@ struct run {
     cycle_t dead_cycle;
     char *dead_reason;
     GPtrArray *waits; /* of struct run_wait */
-    bool snapshot_taken;
 };
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);
@@ -65,7 +66,17 @@ void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
 void run_add_text(struct run *run, const char *key, const char *value);
 
+/* Who drives a run from outside: stepped by the agent when due, finished once it will do nothing more. */
+struct run_host {
+    struct agent_host agent;
+    bool finished;
+    cycle_t done_cycle; /* of finishing */
+};
+
+/* Runs the system until its host has finished and everything is quiet, or until it stops moving (run->dead, with the
+ * circle of waits). expected: completion signals after which the run counts as over, 0: when the host has finished. */
+void run_drive(struct run *run, struct run_host *host, uint64_t expected);
+
 /* Drives the system through control-program rounds: loads each without time, writes GO, and goes on when the engine is
- * done; then lets everything settle. expected: completion signals after which the run counts as over, 0: when the last
- * control program is done. False never; a run that stops moving is run->dead. */
+ * done. */
 void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected);

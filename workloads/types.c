@@ -2,8 +2,12 @@
 #include "workloads/workload.h"
 
 extern const struct workload_type workload_gemm;
+extern const struct workload_type workload_program;
+extern const struct workload_type workload_traffic;
 
 const struct workload_type *const workload_types[] = {
     &workload_gemm,
+    &workload_program,
+    &workload_traffic,
     NULL,
 };
