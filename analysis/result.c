@@ -160,21 +160,30 @@ static json_t *build_ports(const struct run *run, GError **error) {
     return ports;
 }
 
+static json_t *build_input(const struct router_input_counts *counts, uint64_t max_depth) {
+    json_t *input = json_object();
+    put_count(input, "flits", counts->flits);
+    put_count(input, "blocked", counts->blocked);
+    put_count(input, "hol_blocked", counts->hol_blocked);
+    put_count(input, "max_depth", max_depth);
+    return input;
+}
+
+static json_t *build_output(const struct router_output_counts *counts) {
+    json_t *output = json_object();
+    put_count(output, "flits", counts->flits);
+    put_count(output, "busy", counts->busy);
+    return output;
+}
+
 static json_t *build_routers(const struct mesh *mesh) {
     json_t *routers = json_array();
     for (uint32_t i = 0; i < mesh->count; i++) {
         const struct router *router = mesh->at[i];
         json_t *object = json_object(), *in = json_array(), *out = json_array();
         for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_t *input = json_object(), *output = json_object();
-            put_count(input, "flits", router->in[port].counts.flits);
-            put_count(input, "blocked", router->in[port].counts.blocked);
-            put_count(input, "hol_blocked", router->in[port].counts.hol_blocked);
-            put_count(input, "max_depth", router->in[port].peak);
-            put_count(output, "flits", router->out[port].counts.flits);
-            put_count(output, "busy", router->out[port].counts.busy);
-            json_array_append_new(in, input);
-            json_array_append_new(out, output);
+            json_array_append_new(in, build_input(&router->in[port].counts, router->in[port].peak));
+            json_array_append_new(out, build_output(&router->out[port].counts));
         }
         put_count(object, "x", router->x);
         put_count(object, "y", router->y);
@@ -203,6 +212,90 @@ static json_t *build_latency(const struct system *system) {
         histogram_clear(&all);
     }
     return latency;
+}
+
+/* ---- traffic ---- */
+
+static json_t *build_traffic_latency(const struct traffic_latency *latency) {
+    json_t *object = json_object();
+    put_count(object, "count", latency->count);
+    put_number(object, "mean", (double)latency->sum / (double)latency->count);
+    put_count(object, "p50", latency->p50);
+    put_count(object, "p90", latency->p90);
+    put_count(object, "p99", latency->p99);
+    put_count(object, "p999", latency->p999);
+    put_count(object, "max", latency->max);
+    return object;
+}
+
+static json_t *build_intervals(const GArray *intervals) {
+    json_t *array = json_array();
+    for (guint i = 0; i < intervals->len; i++) {
+        const struct traffic_interval *interval = &g_array_index(intervals, struct traffic_interval, i);
+        json_t *object = json_object();
+        put_count(object, "generated_flits", interval->generated);
+        put_count(object, "injected_flits", interval->injected);
+        put_count(object, "delivered_flits", interval->delivered);
+        put_count(object, "messages", interval->messages);
+        put_number(object, "latency_mean", (double)interval->latency / (double)interval->messages);
+        put_number(object, "network_latency_mean", (double)interval->network_latency / (double)interval->messages);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *build_traffic(const struct traffic_result *traffic) {
+    json_t *object = json_object();
+    put_number(object, "offered", traffic->offered);
+    put_number(object, "injected", traffic->injected_load);
+    put_number(object, "accepted", traffic->accepted);
+    put(object, "saturated", json_boolean(traffic->saturated));
+    put(object, "latency", build_traffic_latency(&traffic->latency));
+    put(object, "network_latency", build_traffic_latency(&traffic->network));
+    put(object, "queueing_latency", build_traffic_latency(&traffic->queueing));
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {{"nodes", traffic->nodes},
+                {"silent_nodes", traffic->silent},
+                {"generated_flits", traffic->generated},
+                {"injected_flits", traffic->injected},
+                {"delivered_flits", traffic->delivered},
+                {"queued_flits", traffic->queued},
+                {"in_flight_flits", traffic->in_flight},
+                {"held_back_messages", traffic->held_back},
+                {"window_generated_flits", traffic->window_generated},
+                {"window_injected_flits", traffic->window_injected},
+                {"window_delivered_flits", traffic->window_delivered},
+                {"refused_node_cycles", traffic->window_refused},
+                {"min_node_injected_flits", traffic->min_node_injected},
+                {"max_node_injected_flits", traffic->max_node_injected},
+                {"hol_cycles", traffic->hol_cycles}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        put_count(object, rows[i].key, rows[i].value);
+    g_autofree char *hash = g_strdup_printf("%016" G_GINT64_MODIFIER "x", traffic->order_hash);
+    put_text(object, "order_hash", hash);
+    if (traffic->intervals)
+        put(object, "intervals", build_intervals(traffic->intervals));
+    return object;
+}
+
+static json_t *build_traffic_routers(const struct traffic_result *traffic) {
+    json_t *routers = json_array();
+    for (unsigned i = 0; i < traffic->nodes; i++) {
+        const struct traffic_router *router = &traffic->routers[i];
+        json_t *object = json_object(), *in = json_array(), *out = json_array();
+        put_count(object, "x", router->x);
+        put_count(object, "y", router->y);
+        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+            json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
+            json_array_append_new(out, build_output(&router->out[port]));
+        }
+        put(object, "in", in);
+        put(object, "out", out);
+        json_array_append_new(routers, object);
+    }
+    return routers;
 }
 
 /* ---- answer, hazards, deadlock ---- */
@@ -350,6 +443,15 @@ char *result_digest(const struct run *run) {
             }
         }
     }
+    if (run->traffic) {
+        const struct traffic_result *traffic = run->traffic;
+        const uint64_t values[] = {traffic->order_hash,     traffic->cycles,    traffic->generated,
+                                   traffic->injected,       traffic->delivered, traffic->queued,
+                                   traffic->window_refused, traffic->flit_hops, traffic->latency.sum,
+                                   traffic->network.sum};
+        feed(checksum, values, sizeof values);
+        feed(checksum, traffic->routers, traffic->nodes * sizeof *traffic->routers);
+    }
     for (guint i = 0; i < run->facts->len; i++) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);
         feed(checksum, &fact->count, sizeof fact->count);
@@ -364,7 +466,7 @@ char *result_digest(const struct run *run) {
 
 static void put_rates(json_t *root, const struct run *run) {
     double cycles = (double)run->cycles, seconds = run->wall_seconds;
-    uint64_t hops = run->system ? mesh_hops(&run->system->mesh) : 0;
+    uint64_t hops = run->system ? mesh_hops(&run->system->mesh) : run->traffic ? run->traffic->flit_hops : 0;
     put_number(root, "gflops", run->macs ? 2.0 * (double)run->macs / cycles * run->machine->clock_mhz / 1000 : NAN);
     put_number(root, "peak_fraction",
                run->macs ? (double)run->macs / (MACS_PER_CLUSTER_CYCLE * (double)run->clusters * cycles) : NAN);
@@ -418,6 +520,11 @@ json_t *result_build(const struct run *run, GError **error) {
     if (run->system && !put_system(root, run, error)) {
         json_decref(root);
         return NULL;
+    }
+    if (run->traffic) {
+        put(root, "traffic", build_traffic(run->traffic));
+        put(root, "routers", build_traffic_routers(run->traffic));
+        put(root, "hazards", json_array());
     }
     put(root, "numerics", build_numerics(run));
     put(root, "deadlock", build_deadlock(run));

@@ -164,6 +164,9 @@ void agent_init(struct agent *agent, const struct machine *machine, struct mesh 
     for (unsigned p = 0; p < machine->port_count; p++) {
         struct mem_port *port = &agent->ports[p];
         port_init(port, machine, p, pool, hazards);
+        port->dram = dram;
+        port->ports = agent->ports;
+        port->port_count = machine->port_count;
         agent->links[p] = (struct agent_port_link){agent, p};
         struct link_sink receiver = {.self = &agent->links[p], .accepts = link_accepts, .deliver = link_deliver};
         port->out = mesh_attach(mesh, port->x, port->y, receiver);

@@ -32,6 +32,9 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    if (run->traffic)
+        traffic_result_clear(run->traffic);
+    g_free(run->traffic);
     if (run->facts)
         g_array_unref(run->facts);
     if (run->waits)

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "model/machine.h"
+#include "noc/traffic.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -36,7 +37,8 @@ struct run {
     const struct workload *workload;
     uint64_t seed;
     bool strict;
-    struct system *system; /* NULL for workloads without units */
+    struct system *system;          /* NULL for workloads without units */
+    struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
     cycle_t host_cycles;    /* to the end of the last control program, as the host's polling sees it */

@@ -99,6 +99,10 @@ void peer_pop(struct cluster *cluster, const struct flit *flit, cycle_t now) {
                       "a data flit from (%u,%u) with last=%u inside a burst of (%u,%u) with %u flits to come: two "
                       "senders are spliced",
                       flit->src_x, flit->src_y, flit->last, peer->src_x, peer->src_y, peer->left);
+    if (flit->src_x == peer->src_x && flit->src_y == peer->src_y && flit->last != (peer->left == 1))
+        hazard_report(cluster->hazards, "cudata.last_mismatch", now, cluster->name,
+                      "`last` of a data flit from (%u,%u) disagrees with the announced length", flit->src_x,
+                      flit->src_y);
     if (!peer->bad)
         take_granule(cluster, flit, now);
     peer->offset++;
