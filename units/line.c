@@ -6,7 +6,9 @@ struct line *line_new(const struct machine *machine, GError **error) {
     line->machine = machine;
     line->count = machine->mesh_count;
     for (unsigned m = 0; m < line->count; m++) {
-        struct system *system = line->meshes[m] = system_new(&machine->meshes[m], error);
+        line->machines[m] = machine->meshes[m];
+        line->machines[m].engine.routers_per_actor = line->machines[m].nx * line->machines[m].ny; /* one group */
+        struct system *system = line->meshes[m] = system_new(&line->machines[m], error);
         if (!system) {
             line_free(line);
             return NULL;
@@ -33,7 +35,8 @@ void line_free(struct line *line) {
 
 /* When a mesh has something to do: on its own account, or because of what a neighbour has sent. */
 static cycle_t due_of(const struct line *line, unsigned m) {
-    return MIN(line->meshes[m]->groups[0].due, interlink_incoming(&line->interlinks[m]));
+    const struct system *system = line->meshes[m];
+    return MIN(MIN(system->groups[0].due, system->agent.due), interlink_incoming(&line->interlinks[m]));
 }
 
 cycle_t line_step(struct line *line, cycle_t now) {

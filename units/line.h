@@ -8,7 +8,8 @@
 struct line {
     const struct machine *machine;
     unsigned count;
-    struct system *meshes[MACHINE_MAX_MESHES]; /* by mesh number */
+    struct machine machines[MACHINE_MAX_MESHES]; /* by mesh number; what they point to is `machine`'s */
+    struct system *meshes[MACHINE_MAX_MESHES];
     struct interlink interlinks[MACHINE_MAX_MESHES];
     bool backwards; /* steps the meshes in falling order: changes nothing, which tests show */
 };
