@@ -175,7 +175,16 @@ static uint64_t interlink_status_word(void *self, unsigned index) {
     return interlink_status(((struct system *)self)->agent.interlink, index);
 }
 
+/* Called by a neighbour's actor. Without a clock, whoever steps the line looks for itself. */
+static void wake_group(void *self, cycle_t at) {
+    struct clock_actor *actor = ((struct system *)self)->mesh.parts[0].actor;
+    if (actor)
+        clock_wake(actor, at);
+}
+
 void system_join_line(struct system *system, struct interlink *interlink) {
+    interlink->waker = system;
+    interlink->wake = wake_group;
     system->mover.mesh = interlink->mesh;
     agent_join_line(&system->agent, system->machine, interlink);
     system->agent.dispatch.auxiliary.status_word = interlink_status_word;

@@ -60,6 +60,11 @@ static void destroy(void *unit) {
 static void pop_response(struct cluster *cluster, const struct flit *flit, cycle_t now) {
     const struct cluster_inst *inst = &cluster->inst;
     unsigned word = flit->rsvd & 3, n = inst->n ? inst->n : 1;
+    if (flit->note && flit->note != NOTE_FILL + inst->sel + 2 * inst->fbank)
+        hazard_report(cluster->hazards, "cluster.shared_fill_side", now, cluster->name,
+                      "entry %u fetched for side %c, bank %u, lands in side %c, bank %u, whose FILL is under way",
+                      flit->txn, "AB"[(flit->note - NOTE_FILL) & 1], (flit->note - NOTE_FILL) >> 1, "AB"[inst->sel],
+                      inst -> fbank);
     bool complete =
         operand_place(cluster, inst->sel, inst->fbank * BANK_ENTRIES + flit->txn, word, &flit->payload, now);
     cluster->counts.responses++;
@@ -76,10 +81,15 @@ static void receive_step(struct cluster *cluster, struct unit_io *io, bool filli
     if (io->recv->type == FLIT_MEM_RD_RESP) {
         if (!filling) {
             cluster->counts.response_held++;
+            hazard_report(cluster->hazards, "cluster.response_held", io->now, cluster->name,
+                          "a read response waits because no FILL runs, and so does everything behind it");
             return;
         }
         pop_response(cluster, io->recv, io->now);
     } else if (io->recv->type == FLIT_CU_DATA) {
+        if (held && filling)
+            hazard_report(cluster->hazards, "cluster.peer_blocks_fill", io->now, cluster->name,
+                          "a peer stream that waits holds up the responses of a FILL behind it");
         if (held)
             return;
         cluster_event(cluster, "unit data popped", 0, 0, io->now);

@@ -145,7 +145,8 @@ struct cluster {
     uint8_t *words_seen[2]; /* bit a word: come since the entry was last complete */
     uint64_t *written[2];   /* bit an entry: written since reset */
     struct mxfp7_entry assembly;
-    struct word256 assembly_words[4];
+    unsigned assembly_entry; /* whose words the register holds, side * 512 + entry */
+    unsigned assembly_seen;  /* bit a word; 0 right after it was stored */
     /* accumulator */
     uint32_t (*tile)[TILE_LANES];
     uint64_t *opened;   /* bit a sub-tile: loaded since reset */
@@ -170,6 +171,7 @@ struct cluster {
     cycle_t drain_pulse; /* start pulse of a DRAIN in the coming cycle, CYCLE_NEVER: none */
     bool barrier;
     bool send_format;
+    unsigned batch; /* sub-tiles the running or last emitting sweep hands out */
     unsigned drain_left;
     uint32_t drain_next;
     cycle_t last_decision;
@@ -250,6 +252,8 @@ void acc_send(struct cluster *cluster, uint32_t address, struct word256 granules
 /* drain.c (§3.7, §3.8) */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push);
 void drain_reset(struct cluster *cluster);
+/* Reports a node destination that reads the words in another format than they have (§4.3). */
+void drain_check_format(struct cluster *cluster, bool fused, cycle_t now);
 void drain_latch(struct cluster *cluster, cycle_t now);
 void drain_issue_step(struct cluster *cluster, const struct cluster_flags *flags);
 void collector_step(struct cluster *cluster, const struct cluster_flags *flags, bool taken);

@@ -21,9 +21,18 @@ static void commit(struct cluster *cluster, unsigned side, unsigned entry, cycle
 static bool place_register(struct cluster *cluster, unsigned side, unsigned entry, unsigned word,
                            const struct word256 *data, cycle_t now) {
     enum mxfp7_packing packing = side ? MXFP7_COLUMNS : MXFP7_ROWS;
+    unsigned name = side * 2 * BANK_ENTRIES + entry;
+    bool foreign = cluster->assembly_seen && cluster->assembly_entry != name;
+    cluster->assembly_entry = name;
+    cluster->assembly_seen |= 1u << word;
+    if (foreign || (word == 3 && cluster->assembly_seen != 0xF))
+        hazard_report(cluster->hazards, "cluster.entry_mixed", now, cluster->name,
+                      "word %u of entry %u, side %c, meets words of another entry in the assembly register", word,
+                      entry, side ? 'B' : 'A');
     mxfp7_place(&cluster->assembly, packing, word, data);
     if (word != 3)
         return false;
+    cluster->assembly_seen = 0;
     cluster->store[side][entry] = cluster->assembly;
     commit(cluster, side, entry, now);
     return true;

@@ -29,7 +29,8 @@ static void build_request(struct cluster *cluster) {
                           .src_y = cluster->y,
                           .type = FLIT_MEM_RD_REQ,
                           .txn = inst->eoff,
-                          .last = 1};
+                          .last = 1,
+                          .note = NOTE_FILL + inst->sel + 2 * inst->fbank};
     word_set(&flit->payload, 216, 40, inst->addr);
     word_set(&flit->payload, 208, 8, 3);
     word_set(&flit->payload, 200, 8, flags);

@@ -32,8 +32,11 @@ void sweep_prepare(struct cluster *cluster, cycle_t now) {
                             .abank = inst->abank,
                             .bbank = inst->bbank};
     sweep->pace = pace_of(cluster, sweep->gm * sweep->gn, inst->nk);
-    if (inst->emit)
+    if (inst->emit) {
         drain_reset(cluster);
+        drain_check_format(cluster, true, now);
+        cluster->batch = sweep->gm * sweep->gn;
+    }
     if (sweep->aoff + sweep->gm * sweep->nk > bank_entries(cluster, 0) ||
         sweep->boff + sweep->gn * sweep->nk > bank_entries(cluster, 1))
         hazard_report(
