@@ -11,6 +11,7 @@
 #include "machine_text.h"
 #include "model/isa/text.h"
 #include "units/cluster/cluster.h"
+#include "units/deadlock.h"
 #include "units/system.h"
 
 #define PROGRAM_MACHINE                                                                                                \
