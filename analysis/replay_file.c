@@ -8,6 +8,7 @@
 #include "analysis/replay_control.h"
 #include "analysis/replay_curve.h"
 #include "analysis/replay_gemm.h"
+#include "analysis/replay_interlink.h"
 #include "analysis/replay_mover.h"
 #include "analysis/replay_peer.h"
 #include "analysis/replay_trace.h"
@@ -33,6 +34,7 @@ static const struct {
     {"traffic", "points", {"grid", "order_hash"}, replay_curve},
     {"vector", "runs", {"stream", "initial"}, replay_vector},
     {"mover", "runs", {"register_writes", "memory_seed"}, replay_mover},
+    {"interlink", "runs", {"flits_injected", "control_writes"}, replay_interlink},
     {"control", "runs", {"commands", "engine"}, replay_control},
     {"peer", "runs", {"host_writes", "signals_at_agent"}, replay_peer},
     {"events", "runs", {"events", "operands"}, replay_trace},

@@ -53,7 +53,7 @@ void port_clear(struct mem_port *port) {
 }
 
 static void trace(struct mem_port *port, const char *what, cycle_t now) {
-    if (port->trace)
+    if (port->trace && port->trace->event)
         port->trace->event(port->trace->self, port, what, now);
 }
 
@@ -87,7 +87,7 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
         hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
                       address);
-    else if (address >> 36 & 3)
+    else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
                       address);

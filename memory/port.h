@@ -94,6 +94,7 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
+    unsigned mesh; /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
@@ -141,7 +142,7 @@ struct mem_port {
 /* Called for the events that reference recordings name, when set. */
 struct port_trace {
     void *self;
-    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now);
+    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now); /* may be NULL */
     /* a flit from (in) or to the mesh, the dispatch agent's included; may be NULL */
     void (*flit)(void *self, const struct mem_port *port, const struct flit *flit, bool in, cycle_t now);
 };

@@ -37,7 +37,7 @@ static void build_mesh(struct system *system) {
                                        .part = &system->mesh.parts[g],
                                        .endpoints = g_new0(struct endpoint *, machine->unit_count + 1),
                                        .has_agent = g == 0};
-        group->part->group_due = &group->due;
+        group->part->group_due = &group->mesh_due;
     }
 }
 
@@ -55,7 +55,6 @@ static bool add_units(struct system *system, GError **error) {
         struct system_group *group = &system->groups[part - system->mesh.parts];
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
         endpoint_init(endpoint, machine, place, type, part->pool, &system->hazards);
-        endpoint->group_due = &group->due;
         endpoint->latency = group->latency;
         endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
         group->endpoints[group->endpoint_count++] = endpoint;
@@ -69,10 +68,14 @@ static cycle_t step_mover(void *self, cycle_t now) {
     return mover_step(&((struct system *)self)->mover, now);
 }
 
-static void write_mover(void *self, uint32_t offset, uint64_t value, cycle_t now) {
+/* AUX_CFG: the mover's registers, and behind them the interlink's. */
+static void write_auxiliary(void *self, uint32_t offset, uint64_t value, cycle_t now) {
     struct system *system = self;
-    if (offset >= MOVER_WINDOW)
+    if (offset >= MOVER_WINDOW) {
+        if (system->agent.interlink)
+            interlink_write(system->agent.interlink, offset, value, now);
         return;
+    }
     mover_write(&system->mover, offset, value, now);
     system->agent.mover.due = now + 1;
 }
@@ -93,10 +96,9 @@ static void add_agent(struct system *system) {
     struct agent_requester mover = {
         .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
     agent_init(&system->agent, system->machine, &system->mesh, &system->dram, &system->pool, &system->hazards, &mover);
-    system->agent.group_due = &system->groups[0].due;
     system->agent.latency = system->groups[0].latency;
     system->agent.dispatch.auxiliary =
-        (struct dispatch_auxiliary){.self = system, .write = write_mover, .status = mover_word};
+        (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -115,6 +117,16 @@ struct system *system_new(const struct machine *machine, GError **error) {
     system->unit_accounts = g_new0(struct account, machine->unit_count + 1);
     system->port_accounts = g_new0(struct account, machine->port_count + 1);
     return system;
+}
+
+static uint64_t interlink_status_word(void *self, unsigned index) {
+    return interlink_status(((struct system *)self)->agent.interlink, index);
+}
+
+void system_join_line(struct system *system, struct interlink *interlink) {
+    system->mover.mesh = interlink->mesh;
+    agent_join_line(&system->agent, system->machine, interlink);
+    system->agent.dispatch.auxiliary.status_word = interlink_status_word;
 }
 
 void system_free(struct system *system) {
@@ -174,6 +186,8 @@ void system_close(struct system *system) {
 static uint64_t group_progress(const struct system_group *group) {
     const struct system *system = group->system;
     uint64_t progress = group->part->hops;
+    if (group->has_agent && system->agent.interlink)
+        progress += system->agent.interlink->progress;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
     for (unsigned i = 0; i < group->endpoint_count; i++) {
@@ -201,8 +215,8 @@ cycle_t system_group_step(void *self, cycle_t now) {
         close_group(group, system->end);
     if (agent)
         agent_begin(agent, now);
-    group->due = CYCLE_NEVER; /* lowered by whatever comes up in this cycle */
     cycle_t due = mesh_part_step(group->part, now);
+    group->mesh_due = CYCLE_NEVER;
     for (unsigned i = 0; i < group->endpoint_count; i++)
         if (group->endpoints[i]->due <= now)
             endpoint_step(group->endpoints[i], now);
@@ -213,8 +227,7 @@ cycle_t system_group_step(void *self, cycle_t now) {
     }
     for (unsigned i = 0; i < group->endpoint_count; i++)
         due = MIN(due, group->endpoints[i]->due);
-    if (group->due > now) /* routers that endpoints and agent gave flits to */
-        due = MIN(due, group->due);
+    due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
     note_progress(group, now);
     group->stepped = now;
     group->due = due;
@@ -247,4 +260,11 @@ struct histogram system_latency(const struct system *system, unsigned type) {
     for (unsigned g = 0; g < system->group_count; g++)
         histogram_merge(&all, &system->groups[g].latency[type]);
     return all;
+}
+
+uint64_t system_progress(const struct system *system) {
+    uint64_t progress = 0;
+    for (unsigned g = 0; g < system->group_count; g++)
+        progress += system->groups[g].progress;
+    return progress;
 }

@@ -27,6 +27,7 @@ struct system_group {
     unsigned endpoint_count;
     bool has_agent;
     cycle_t due;                          /* next cycle with work, CYCLE_NEVER: none */
+    cycle_t mesh_due;                     /* of routers that were given flits since they were stepped */
     cycle_t stepped;                      /* last cycle with work */
     uint64_t progress;                    /* work done, as system_progress counts it */
     cycle_t last_progress;                /* last cycle in which it grew */
@@ -56,6 +57,9 @@ struct system {
 struct system *system_new(const struct machine *machine, GError **error);
 void system_free(struct system *system);
 
+/* Makes it one mesh of a line, before the first cycle; see units/line.h. */
+void system_join_line(struct system *system, struct interlink *interlink);
+
 /* One cycle of everything a group hosts that is due in it. Returns its next due cycle. The form of a clock's step. */
 cycle_t system_group_step(void *group, cycle_t now);
 
@@ -70,6 +74,9 @@ void system_close(struct system *system);
 
 /* No flit anywhere, no unit in an instruction, memory quiet. Between cycles only. */
 bool system_quiet(const struct system *system);
+
+/* A number that grows whenever anything but polling happens. */
+uint64_t system_progress(const struct system *system);
 
 /* Last cycle in which anything but polling happened: flits moved, instructions taken or retired, units at work, words
  * read or written. */
