@@ -56,6 +56,7 @@ static void test_field_places(void) {
         {"boff", 124, 117},  {"emit", 116, 116},  {"fuse", 115, 115},   {"abank", 114, 114}, {"bbank", 113, 113},
         {"fbank", 112, 112}, {"dnode", 111, 111}, {"dst_x", 110, 107},  {"dst_y", 106, 103}, {"dbuf", 102, 95},
         {"dflags", 94, 87},  {"dack_y", 86, 83},  {"dack_x", 82, 79},   {"dmesh", 78, 77},   {"dfin", 76, 69},
+        {"fwd", 62, 62},
     };
     g_assert_cmpuint(cluster_layout.count, ==, G_N_ELEMENTS(places) + 1);
     for (unsigned i = 0; i < G_N_ELEMENTS(places); i++) {

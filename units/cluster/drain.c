@@ -44,7 +44,8 @@ void drain_latch(struct cluster *cluster, cycle_t now) {
                                .dmesh = inst->dmesh,
                                .dfin = inst->dfin};
     const struct destination *held = &cluster->destination;
-    bool emitting = (cluster->sweep.running && cluster->sweep.emit) || cluster->emits_counted != cluster->emits_issued;
+    bool emitting = (cluster->sweep.running && (cluster->sweep.emit || cluster->sweep.fwd)) ||
+                    cluster->emits_counted != cluster->emits_issued;
     bool outstanding = emitting || cluster->d_out > 0 || !write_port_idle(cluster);
     bool differs = held->addr != next.addr || held->dnode != next.dnode || held->dst_x != next.dst_x ||
                    held->dst_y != next.dst_y || held->dbuf != next.dbuf || held->dfin != next.dfin;
