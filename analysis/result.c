@@ -62,6 +62,7 @@ static json_t *build_counts(const struct run *run) {
         const char *key;
         uint64_t value;
     } rows[] = {{"host_writes", run->host_writes},
+                {"mover_writes", run->mover_writes},
                 {"commands", run->commands},
                 {"rounds", run->rounds},
                 {"instructions", in[FLIT_CU_INST]},

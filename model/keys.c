@@ -95,6 +95,7 @@ const struct config_key machine_keys[] = {
     NUMBER(memory.words_per_cycle, 0, 0, 1024, "words/cycle", "Bandwidth limit of a channel; 0 is one beat a cycle."),
     FLAG(memory.fetch_transform, 0, "Convert FP16 operands on a unit's fetch: 8 memory words an entry instead of 4."),
     FLAG(memory.upload_transform, 0, "Convert FP16 operands on host upload."),
+    TEXT(memory.occupants, "Occupants of the mover's transform slot, ids 1 up, separated by commas: quantiser (when not given), negate, identity, or none."),
     CHOICE(memory.staging, staging_names, STAGING_OFF, "Staging store (aperture 0): none, at the converged path, or inside each memory port."),
     NUMBER(memory.staging_entries, 16384, 1, 4194304, "entries", "Staging store, in entries of 128 bytes, a power of two."),
     NUMBER(memory.staging_banks, 4, 1, 64, "banks", "Banks of the staging store, a power of two."),
@@ -254,7 +255,7 @@ static char *number_text(double value) {
 }
 
 /* "a whole number 1..65536 (flits)", "one of …", for messages and the reference page. */
-static char *expected_text(const struct config_key *key) {
+char *key_expected_text(const struct config_key *key) {
     g_autofree char *min = number_text(key->min), *max = number_text(key->max);
     g_autofree char *unit = key->unit[0] ? g_strdup_printf(" %s", key->unit) : g_strdup("");
     switch (key->type) {
@@ -325,7 +326,7 @@ bool key_read(const struct json_source *source, const struct config_key *key, co
               void *object, GError **error) {
     double number = 0;
     if (!number_of(key, value, &number)) {
-        g_autofree char *given = given_text(value), *expected = expected_text(key);
+        g_autofree char *given = given_text(value), *expected = key_expected_text(key);
         const char *nearest = nearest_name(key, value);
         return json_source_error(source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected %s%s%s%s", given, expected,
                                  nearest ? " (nearest: " : "", nearest ? nearest : "", nearest ? ")" : "");
@@ -681,7 +682,7 @@ static const char reference_map[] =
 
 static char *reference_row(const struct config_key *key) {
     g_autofree char *bench = key_default_text(key, PRESET_BENCH), *ship = key_default_text(key, PRESET_SHIP);
-    g_autofree char *expected = expected_text(key);
+    g_autofree char *expected = key_expected_text(key);
     bool same = g_str_equal(bench, ship);
     return g_strdup_printf("| `%s` | %s%s%s | %s | %s |\n", key->path, bench, same ? "" : " / ", same ? "" : ship,
                            expected, key->sentence);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/error.h"
+
 enum {
+    FALL_THROUGH_MAX = 1024,
     THREADED_ROUTERS = 256, /* below, one cycle of the mesh is too short to be worth sharing */
 };
 
@@ -13,6 +16,36 @@ static const int step_y[ROUTER_PORTS] = {-1, 0, 1, 0, 0};
 static const unsigned opposite[ROUTER_PORTS] = {PORT_SOUTH, PORT_WEST, PORT_NORTH, PORT_EAST, PORT_LOCAL};
 
 /* ---- building ---- */
+
+bool mesh_check(const struct machine *machine, GError **error) {
+    const struct noc_params *noc = &machine->noc;
+    const struct {
+        const char *key;
+        uint64_t value, least, most;
+    } limits[] = {
+        {"mesh columns", machine->nx, 1, TAG_COORDINATE_MAX - 1},
+        {"mesh rows", machine->ny, 1, TAG_COORDINATE_MAX - 1},
+        {"noc.fall_through", noc->fall_through, 1, FALL_THROUGH_MAX},
+        {"noc.fifo_depth + noc.fifo_extra", (uint64_t)noc->fifo_depth + noc->fifo_extra, 1, ROUTER_FIFO_MAX},
+        {"noc.arbiter_phase", noc->arbiter_phase, 0, ROUTER_PORTS - 1},
+        {"noc.link_latency of the reference router", noc->link_latency, 0, 0},
+        {"noc.link_period of the reference router", noc->link_period, 0, 1},
+        {"noc.pipeline of the reference router", noc->pipeline, 0, 0},
+        {"noc.holding_slots of the reference router", noc->holding_slots, 1, 1},
+        {"noc.virtual_channels of the reference router", noc->virtual_channels, 0, 1},
+        {"noc.arbitration of the reference router", (uint64_t)noc->arbitration, 0, ARBITRATION_FREE_RUNNING},
+        {"noc.routing of the reference router", (uint64_t)noc->routing, 0, ROUTING_XY},
+        {"noc.topology of the reference router", (uint64_t)noc->topology, 0, TOPOLOGY_MESH},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "%s: is %" G_GUINT64_FORMAT ", expected %" G_GUINT64_FORMAT "..%" G_GUINT64_FORMAT,
+                        limits[i].key, limits[i].value, limits[i].least, limits[i].most);
+            return false;
+        }
+    return true;
+}
 
 /* The neighbour on a side, or NULL. */
 static struct router *neighbour(const struct mesh *mesh, const struct router *router, unsigned port) {
@@ -126,7 +159,6 @@ void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct fl
     g_assert(noc->fall_through >= 1 && noc->fifo_depth + noc->fifo_extra <= ROUTER_FIFO_MAX);
     *mesh = (struct mesh){.nx = machine->nx, .ny = machine->ny, .count = count, .phase_base = noc->arbiter_phase};
     mesh->hazards = hazards;
-    router_route_table(mesh->route);
     mesh->at = g_new0(struct router *, count);
     mesh->parts = g_new0(struct mesh_part, parts);
     mesh->part_count = parts;
@@ -230,7 +262,7 @@ static void end_deliver(void *self, flit_index index, cycle_t now) {
                       "a flit from (%u,%u) names (%u,%u), where no endpoint can be", flit->src_x, flit->src_y,
                       flit->dst_x, flit->dst_y);
     }
-    router_push(end->router, end->input, index, (uint32_t)flit->dst_x | (uint32_t)flit->dst_y << TAG_X_BITS, now);
+    router_push(end->router, end->input, index, router_destination(mesh, flit->dst_x, flit->dst_y), now);
 }
 
 /* The port behind which place (x,y) lies. */
@@ -276,6 +308,11 @@ static void absorb(struct mesh_part *part, cycle_t now) {
         for (; (word = boundary_peek(link, now)); boundary_next(link))
             router_push(link->router, link->input, word->flit, word->destination, word->stamp);
     }
+}
+
+void mesh_settle(struct mesh *mesh) {
+    for (unsigned p = 0; p < mesh->part_count; p++)
+        absorb(&mesh->parts[p], CYCLE_NEVER);
 }
 
 static cycle_t next_due(const struct mesh_part *part, cycle_t now) {

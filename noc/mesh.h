@@ -56,7 +56,6 @@ struct mesh {
     unsigned phase_base; /* arbitration pointer in cycle 0 */
     uint32_t count;
     struct router **at; /* in reading order */
-    uint8_t route[ROUTER_ROUTES];
     struct mesh_part *parts;
     unsigned part_count;
     struct boundary **boundaries;
@@ -64,7 +63,10 @@ struct mesh {
     struct hazard_log *hazards;
 };
 
-/* All routers in one part. */
+/* False with an error if these routers can't do what noc.* asks for. */
+bool mesh_check(const struct machine *machine, GError **error);
+
+/* All routers in one part. The machine has passed mesh_check. */
 void mesh_init(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool, struct hazard_log *hazards);
 /* part_of: a part number for every router in reading order, each of 0..parts-1 at least once. Part 0 uses `pool`. */
 void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool,
@@ -92,6 +94,9 @@ flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y);
 cycle_t mesh_part_step(struct mesh_part *part, cycle_t now);
 /* The same for all parts, by one actor. */
 cycle_t mesh_step(struct mesh *mesh, cycle_t now);
+
+/* After a run: counts what is on its way between parts where it will arrive, so that figures don't show the split. */
+void mesh_settle(struct mesh *mesh);
 
 /* Marks a router as due in a cycle at most `wheel` - 1 ahead. */
 static inline void mesh_mark(struct mesh_part *part, uint32_t router, cycle_t at) {

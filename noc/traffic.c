@@ -654,6 +654,8 @@ static bool prepare(struct traffic *run, const struct machine *machine, const st
                     GError **error) {
     *run = (struct traffic){.params = params};
     g_mutex_init(&run->lock);
+    if (!mesh_check(machine, error))
+        return false;
     run->window = params->warmup_cycles;
     run->window_end = params->warmup_cycles + params->measure_cycles;
     run->limit = run->window_end + params->drain_cycles - 1;
@@ -818,6 +820,7 @@ bool traffic_run(const struct machine *machine, const struct traffic_params *par
             run.parts[p].mesh->actor = clock_add(clock, name, part_step, &run.parts[p]);
         }
         enum clock_end end = clock_run(clock, run.limit);
+        mesh_settle(&run.mesh);
         collect(&run, end, result);
         clock_free(clock);
         good = conserved(result, error);

@@ -90,8 +90,25 @@ static uint64_t mover_word(void *self) {
     return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
 }
 
+/* The bank with the occupants that the machine names; "none" is the default bank, where every id is the bypass. */
+static bool add_bank(struct system *system, GError **error) {
+    const char *names = system->machine->memory.occupants ? system->machine->memory.occupants : "quantiser";
+    const struct transform_occupant *slots[TRANSFORM_SLOTS] = {NULL};
+    g_auto(GStrv) list = g_strsplit(g_str_equal(names, "none") ? "" : names, ",", -1);
+    unsigned count = g_strv_length(list);
+    for (unsigned i = 0; i < count && i < TRANSFORM_SLOTS; i++) {
+        slots[i] = transform_find(g_strstrip(list[i]));
+        if (!slots[i]) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "memory.occupants: \"%s\" is no occupant, expected quantiser, negate, identity or none", list[i]);
+            return false;
+        }
+    }
+    system->bank = transform_bank_new(slots, count, &system->hazards, error);
+    return system->bank;
+}
+
 static void add_agent(struct system *system) {
-    system->bank = transform_bank_new(NULL, 0, &system->hazards, NULL);
     mover_init(&system->mover, system->machine, 0, system->bank, &system->hazards);
     struct agent_requester mover = {
         .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
@@ -109,8 +126,10 @@ struct system *system_new(const struct machine *machine, GError **error) {
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
     build_mesh(system);
-    add_agent(system);
-    if (!add_units(system, error)) {
+    bool fine = add_bank(system, error);
+    if (fine)
+        add_agent(system);
+    if (!fine || !add_units(system, error)) {
         system_free(system);
         return NULL;
     }
