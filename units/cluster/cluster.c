@@ -191,7 +191,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
                                   .write_port_idle = write_port_idle(cluster),
                                   .open = cluster->peer.open,
                                   .granted = cluster->peer.granted,
-                                  .d_out = cluster->d_out};
+                                  .d_out = (uint16_t)cluster->d_out};
     flags.cluster_busy = flags.sweep_busy || (cluster->busy_until && now <= cluster->busy_until);
     bool in_burst = cluster->peer.in_burst;
     flit_index signal = cluster->signal, request = cluster->request;
