@@ -14,7 +14,10 @@ enum cli_status {
 
 #define COMMANDS(X)                                                                                                    \
     X(check, "check configuration files")                                                                              \
-    X(describe, "draw a machine and list what it is made of")
+    X(describe, "draw a machine and list what it is made of")                                                          \
+    X(sweep, "run every point of a sweep")                                                                             \
+    X(merge, "put the results of shards together")                                                                     \
+    X(table, "print results of a sweep")
 
 /* argv[0] is the command's name; the status is the program's. */
 #define CLI_DECLARE(name, help) int command_##name(int argc, char **argv);
