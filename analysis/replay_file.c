@@ -5,8 +5,10 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "analysis/replay_curve.h"
 #include "analysis/replay_gemm.h"
 #include "analysis/replay_mover.h"
+#include "analysis/replay_vector.h"
 #include "model/error.h"
 
 typedef bool (*replay_function)(const json_t *entry, const json_t *description, struct replay_result *result,
@@ -25,6 +27,8 @@ static const struct {
     replay_function run;
 } kinds[] = {
     {"GEMM", "runs", {"shape", "dispatch_chunk"}, run_gemm},
+    {"traffic", "points", {"grid", "order_hash"}, replay_curve},
+    {"vector", "runs", {"stream", "initial"}, replay_vector},
     {"mover", "runs", {"register_writes", "memory_seed"}, replay_mover},
 };
 

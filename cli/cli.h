@@ -13,6 +13,9 @@ enum cli_status {
 };
 
 #define COMMANDS(X)                                                                                                    \
+    X(run, "run a workload on a machine")                                                                              \
+    X(asm, "assemble a program")                                                                                       \
+    X(disasm, "disassemble a program")                                                                                 \
     X(check, "check configuration files")                                                                              \
     X(describe, "draw a machine and list what it is made of")                                                          \
     X(sweep, "run every point of a sweep")                                                                             \

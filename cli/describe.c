@@ -139,7 +139,7 @@ static void list_parameters(GString *out, const struct machine *machine) {
     g_string_append_printf(out, "\nParameters that differ from the %s preset\n",
                            machine->preset == PRESET_SHIP ? "ship" : "bench");
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         if (!strchr(key->path, '.') && key->type != KEY_BOOL && key->type != KEY_DOUBLE)
             continue; /* name, description, preset: said above */
         if (key_is_default(key, machine))

@@ -31,7 +31,10 @@ static bool link_accepts(void *self, const struct flit *flit, cycle_t now) {
 static void link_deliver(void *self, flit_index flit, cycle_t now) {
     struct agent_port_link *link = self;
     struct agent *agent = link->agent;
-    if (memory_class(flit_at(agent->pool, flit))) {
+    const struct flit *arrived = flit_at(agent->pool, flit);
+    if (agent->latency)
+        histogram_add(&agent->latency[arrived->type], now - arrived->offered, 1);
+    if (memory_class(arrived)) {
         struct mem_port *port = &agent->ports[link->port];
         port_deliver(port, flit, now);
         agent_wake(agent, now + port->fall_through);
@@ -139,6 +142,10 @@ void agent_step(struct agent *agent, cycle_t now) {
     if (agent->host.due <= now)
         agent->host.due = agent->host.step(agent->host.self, now);
     control_step(&agent->control, now);
+    if (agent->control.ended && agent->host.step) {
+        agent->control.ended = false;
+        agent->host.due = now + 1;
+    }
     int own = send_own(agent, now, &taken);
     bool on_way = path_step(agent->path, now);
     for (unsigned p = 0; p < agent->port_count; p++) {

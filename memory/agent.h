@@ -10,6 +10,7 @@
 #include "memory/dram.h"
 #include "memory/path.h"
 #include "memory/port.h"
+#include "noc/histogram.h"
 #include "noc/mesh.h"
 
 enum {
@@ -58,6 +59,7 @@ struct agent {
     cycle_t turn_cycle;
     cycle_t due;
     cycle_t *group_due;
+    struct histogram *latency;    /* FLIT_TYPES of them, or NULL */
     uint64_t agent_in, agent_out; /* flits of the dispatch agent through the ports */
     uint64_t refused_in;          /* port-cycles in which a non-memory flit was refused */
     uint64_t refused_out;         /* cycles in which the mesh refused the agent's flit */

@@ -79,7 +79,7 @@ static void go(struct control *control, cycle_t now) {
 
 static void stop(struct control *control, bool error) {
     control->busy = false;
-    control->done = true;
+    control->done = control->ended = true;
     control->error = error;
     control->state = ENGINE_IDLE;
 }

@@ -33,6 +33,7 @@ struct control {
     cycle_t at; /* cycle of the next action of `state` */
     unsigned index;
     bool busy, done, error;
+    bool ended; /* set when it stops; whoever waits for that clears it */
     bool go_pending;
     cycle_t go_at;
     uint64_t code, polls, value;

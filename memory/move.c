@@ -100,15 +100,16 @@ void moves_im2col(GArray *moves, uint64_t source, uint64_t destination, struct m
     unsigned out_height = (image.height + 2 * window.pad - window.height) / window.stride + 1;
     unsigned out_width = (image.width + 2 * window.pad - window.width) / window.stride + 1;
     unsigned counts[] = {out_height, out_width, window.height, window.width, image.pixel_words};
-    struct walker from = {.base = source - window.pad * ((uint64_t)row + pixel),
-                          .ndim = 5,
-                          .dims = {{.count = out_height, .stride = window.stride * row, .axis = 1, .step = window.stride},
-                                   {.count = out_width, .stride = window.stride * pixel, .axis = 2, .step = window.stride},
-                                   {.count = window.height, .stride = row, .axis = 1, .step = 1},
-                                   {.count = window.width, .stride = pixel, .axis = 2, .step = 1},
-                                   {.count = image.pixel_words, .stride = WORD_BYTES}},
-                          .axes = {{.start = (uint16_t)-window.pad, .extent = image.height},
-                                   {.start = (uint16_t)-window.pad, .extent = image.width}}};
+    struct walker from = {
+        .base = source - window.pad * ((uint64_t)row + pixel),
+        .ndim = 5,
+        .dims = {{.count = out_height, .stride = window.stride * row, .axis = 1, .step = window.stride},
+                 {.count = out_width, .stride = window.stride * pixel, .axis = 2, .step = window.stride},
+                 {.count = window.height, .stride = row, .axis = 1, .step = 1},
+                 {.count = window.width, .stride = pixel, .axis = 2, .step = 1},
+                 {.count = image.pixel_words, .stride = WORD_BYTES}},
+        .axes = {{.start = (uint16_t)-window.pad, .extent = image.height},
+                 {.start = (uint16_t)-window.pad, .extent = image.width}}};
     struct walker to = {.base = destination, .ndim = 5};
     uint32_t stride = WORD_BYTES;
     for (unsigned d = to.ndim; d-- > 0; stride *= counts[d])
@@ -158,7 +159,8 @@ void moves_convert(GArray *moves, uint64_t source, uint64_t destination, uint64_
     for (uint64_t done = 0; done < entries; done += MOVE_COUNT_MAX) {
         uint64_t piece = MIN(entries - done, MOVE_COUNT_MAX);
         struct walker from = entries_walk(source + done * geometry.in_beats * WORD_BYTES, piece, geometry.in_beats);
-        struct walker to = entries_walk(destination + done * geometry.out_words * WORD_BYTES, piece, geometry.out_words);
+        struct walker to =
+            entries_walk(destination + done * geometry.out_words * WORD_BYTES, piece, geometry.out_words);
         struct move *move = append(moves);
         move_walker(move, MOVE_SOURCE, &from, id, mode);
         move_walker(move, MOVE_DESTINATION, &to, 0, 0);

@@ -47,6 +47,7 @@ void mover_init(struct mover *mover, const struct machine *machine, unsigned mes
                                               .fifo_depth = params->fifo_depth,
                                               .command_capacity = params->command_depth + machine->noc.fifo_extra,
                                               .index_words = params->index_words};
+    mover->stepped_at = CYCLE_NEVER;
     mover->width = RESET_WIDTH;
     mover->row_words = 1;
     mover->port.return_ready = true;
@@ -217,7 +218,8 @@ void mover_write(struct mover *mover, unsigned offset, uint64_t value, cycle_t n
     mover->pending[i].cycle = now;
     mover->pending[i].offset = offset & OFFSET_MASK;
     mover->pending[i].value = value;
-    offer_data(mover);
+    if (mover->stepped_at == now) /* else this cycle's step will see the write */
+        offer_data(mover);
 }
 
 /* ---- address path: register, skid, channel ---- */
@@ -666,6 +668,7 @@ static void offer_reads(struct mover *mover) {
 
 cycle_t mover_step(struct mover *mover, cycle_t now) {
     apply_writes(mover, now);
+    mover->stepped_at = now;
     mover->busy_cycles += mover_busy(mover);
     address_step(mover);
     if (mover->convert.active)

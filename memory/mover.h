@@ -2,7 +2,7 @@
  * generates and converts words of memory. It is commanded through registers only and reads and writes through a
  * requester of its own. §8.10 is the rule set; names here are its names.
  *
- * Order within a cycle: path_step() first, then mover_write() and mover_step() in any order. */
+ * Order within a cycle: path_step() before mover_step(); mover_write() anywhere. */
 #pragma once
 
 #include <inttypes.h>
@@ -176,6 +176,7 @@ struct mover {
         uint64_t value;
     } pending[MOVER_WRITES_PENDING];
     uint64_t pending_in, scalars_out, walkers_out;
+    cycle_t stepped_at; /* last cycle stepped */
     /* Issue engine. */
     enum issue_state state;
     struct mover_element element;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "memory/crossing.h"
+#include "memory/dram_timing.h"
+#include "memory/stage.h"
 
 enum {
     REQUESTERS_MAX = 8,
@@ -28,6 +30,7 @@ struct beat {
 
 /* One channel of the bench RAM: one transaction per direction at a time. */
 struct channel {
+    struct dram_timing timing;
     bool reading;
     cycle_t first_beat;
     struct burst read;
@@ -36,6 +39,7 @@ struct channel {
     cycle_t data_from;
     struct burst write;
     unsigned words_written;
+    unsigned write_latency; /* last beat to response */
     bool responding;
     cycle_t response_at;
 };
@@ -69,13 +73,14 @@ struct converged {
     struct burst handed;
     unsigned words_handed;
     struct beat packing;
-    struct ring_of_bursts answers; /* write bursts whose response has not come */
-    bool response_next;            /* left its crossing queue in the previous cycle */
+    struct ring_of_bursts answers;       /* write bursts whose response has not come */
+    unsigned writes_out[REQUESTERS_MAX]; /* of answers, by requester */
+    struct stage *stage;                 /* staging store at this path, or NULL */
+    bool response_next;                  /* left its crossing queue in the previous cycle */
 };
 
 struct mem_path {
     enum memory_attachment attachment;
-    unsigned latency;
     unsigned ratio; /* words in a memory beat */
     unsigned fall_through;
     struct dram *dram;
@@ -109,18 +114,22 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
     const struct memory_params *memory = &machine->memory;
     struct mem_path *path = g_new0(struct mem_path, 1);
     *path = (struct mem_path){.attachment = memory->attachment,
-                              .latency = memory->latency,
                               .ratio = memory->channel_bits / WORD_BITS,
                               .fall_through = machine->noc.fall_through,
                               .dram = dram,
-                              .requesters = requesters,
+                              .requesters = g_memdup2(requesters, count * sizeof *requesters),
                               .count = count};
     if (path->attachment == MEMORY_PER_PORT) {
         path->ratio = 1;
         path->channels = g_new0(struct channel, count);
+        for (unsigned r = 0; r < count; r++)
+            dram_timing_init(&path->channels[r].timing, memory);
         return path;
     }
     struct converged *shared = path->shared = g_new0(struct converged, 1);
+    dram_timing_init(&shared->channel.timing, memory);
+    if (memory->staging == STAGING_CONVERGED)
+        shared->stage = stage_new(memory, 0);
     shared->reads.winner_before = shared->writes.winner_before = -1;
     crossing_init(&shared->read_addresses, memory->crossing, memory->address_queue);
     crossing_init(&shared->write_addresses, memory->crossing, memory->address_queue);
@@ -130,9 +139,25 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
     return path;
 }
 
+struct stage *path_stage(const struct mem_path *path) {
+    return path->shared ? path->shared->stage : NULL;
+}
+
+void path_set_mesh(struct mem_path *path, unsigned mesh) {
+    if (path_stage(path))
+        path_stage(path)->mesh = mesh;
+}
+
 void path_free(struct mem_path *path) {
     if (!path)
         return;
+    for (unsigned r = 0; path->channels && r < path->count; r++)
+        dram_timing_clear(&path->channels[r].timing);
+    if (path->shared) {
+        dram_timing_clear(&path->shared->channel.timing);
+        stage_free(path->shared->stage);
+    }
+    g_free(path->requesters);
     g_free(path->channels);
     g_free(path->shared);
     g_free(path);
@@ -148,7 +173,8 @@ static void requester_begin(struct mem_requester *requester) {
 static bool channel_step(struct mem_path *path, struct channel *channel, struct mem_requester *requester, cycle_t now) {
     requester_begin(requester);
     if (channel->reading) {
-        if (now >= channel->first_beat && requester->return_ready) {
+        if (now >= channel->first_beat && requester->return_ready && dram_timing_ready(&channel->timing, now)) {
+            dram_timing_moved(&channel->timing, 1, now);
             requester->word = dram_read(path->dram, channel->read.address + channel->words_read * WORD_BYTES, NULL);
             requester->word_returned = true;
             channel->reading = ++channel->words_read < channel->read.words;
@@ -157,7 +183,7 @@ static bool channel_step(struct mem_path *path, struct channel *channel, struct 
         requester->read_accepted = channel->reading = true;
         channel->read = (struct burst){.address = requester->read_address, .words = requester->read_words};
         channel->words_read = 0;
-        channel->first_beat = now + path->latency;
+        channel->first_beat = now + dram_timing_open(&channel->timing, channel->read.address);
     }
     if (channel->responding) {
         if (now == channel->response_at) {
@@ -165,19 +191,21 @@ static bool channel_step(struct mem_path *path, struct channel *channel, struct 
             channel->responding = false;
         }
     } else if (channel->writing) {
-        if (requester->data_offered) {
+        if (requester->data_offered && dram_timing_ready(&channel->timing, now)) {
+            dram_timing_moved(&channel->timing, 1, now);
             dram_write(path->dram, channel->write.address + channel->words_written * WORD_BYTES, &requester->data);
             requester->data_accepted = true;
             if (++channel->words_written == channel->write.words) {
                 channel->writing = false;
                 channel->responding = true;
-                channel->response_at = now + path->latency;
+                channel->response_at = now + channel->write_latency;
             }
         }
     } else if (requester->write_offered) {
         requester->write_accepted = channel->writing = true;
         channel->write = (struct burst){.address = requester->write_address, .words = requester->write_words};
         channel->words_written = 0;
+        channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     return channel->reading || channel->writing || channel->responding || requester->read_offered ||
            requester->write_offered;
@@ -198,12 +226,14 @@ static void memory_read_step(struct mem_path *path, cycle_t now) {
     struct channel *channel = &shared->channel;
     bool taken = false;
     if (channel->reading) {
-        if (now >= channel->first_beat && !crossing_full(&shared->read_data, now)) {
+        if (now >= channel->first_beat && !crossing_full(&shared->read_data, now) &&
+            dram_timing_ready(&channel->timing, now)) {
             unsigned first, span = beat_span(path, &channel->read, channel->words_read, &first);
             struct beat *beat = &shared->read_ring[crossing_push(&shared->read_data, now)];
             for (unsigned i = 0; i < span; i++)
                 beat->words[first + i] = dram_read(
                     path->dram, channel->read.address + (channel->words_read + i) * (uint64_t)WORD_BYTES, NULL);
+            dram_timing_moved(&channel->timing, span, now);
             channel->words_read += span;
             channel->reading = channel->words_read < channel->read.words;
         }
@@ -211,7 +241,7 @@ static void memory_read_step(struct mem_path *path, cycle_t now) {
         channel->read = shared->read_address_ring[crossing_head(&shared->read_addresses)];
         channel->reading = taken = true;
         channel->words_read = 0;
-        channel->first_beat = now + path->latency;
+        channel->first_beat = now + dram_timing_open(&channel->timing, channel->read.address);
     }
     crossing_advance(&shared->read_addresses, now, taken);
 }
@@ -226,24 +256,26 @@ static void memory_write_step(struct mem_path *path, cycle_t now) {
             channel->responding = false;
         }
     } else if (channel->writing) {
-        if (crossing_readable(&shared->write_data, now)) {
+        if (crossing_readable(&shared->write_data, now) && dram_timing_ready(&channel->timing, now)) {
             unsigned first, span = beat_span(path, &channel->write, channel->words_written, &first);
             const struct beat *beat = &shared->write_ring[crossing_head(&shared->write_data)];
             for (unsigned i = 0; i < span; i++)
                 dram_write(path->dram, channel->write.address + (channel->words_written + i) * (uint64_t)WORD_BYTES,
                            &beat->words[first + i]);
             data_taken = true;
+            dram_timing_moved(&channel->timing, span, now);
             channel->words_written += span;
             if (channel->words_written == channel->write.words) {
                 channel->writing = false;
                 channel->responding = true;
-                channel->response_at = now + path->latency;
+                channel->response_at = now + channel->write_latency;
             }
         }
     } else if (crossing_readable(&shared->write_addresses, now)) {
         channel->write = shared->write_address_ring[crossing_head(&shared->write_addresses)];
         channel->writing = address_taken = true;
         channel->words_written = 0;
+        channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     crossing_advance(&shared->write_addresses, now, address_taken);
     crossing_advance(&shared->write_data, now, data_taken);
@@ -274,7 +306,9 @@ static void return_step(struct mem_path *path, cycle_t now) {
 static void response_step(struct mem_path *path, cycle_t now) {
     struct converged *shared = path->shared;
     if (shared->response_next) {
-        path->requesters[bursts_head(&shared->answers)->requester]->response = true;
+        unsigned requester = bursts_head(&shared->answers)->requester;
+        path->requesters[requester]->response = true;
+        shared->writes_out[requester]--;
         shared->answers.out++;
     }
     shared->response_next = crossing_readable(&shared->responses, now);
@@ -289,13 +323,40 @@ static uint32_t presented(struct mem_path *path, unsigned what) {
     return mask;
 }
 
+/* What a requester offers in a direction goes to DRAM, or to the staging store if that claims it. Data of a kind come
+ * back from one side at a time: an offer waits until the requester's bursts on the other side are done (§7.1). */
+static bool offers_dram(const struct converged *shared, const struct mem_requester *requester, unsigned r,
+                        bool writes) {
+    if (!(writes ? requester->write_offered : requester->read_offered))
+        return false;
+    return !shared->stage ||
+           (!stage_claims(shared->stage, writes ? requester->write_address : requester->read_address) &&
+            !stage_serves(shared->stage, r, writes) && !(writes && shared->writes_out[r] >= STAGE_OUTSTANDING));
+}
+
 static void present(struct mem_path *path) {
     struct converged *shared = path->shared;
     for (unsigned r = 0; r < path->count; r++)
         if (shared->presented[r] == PRESENT_NONE)
-            shared->presented[r] = path->requesters[r]->write_offered  ? PRESENT_WRITE
-                                   : path->requesters[r]->read_offered ? PRESENT_READ
-                                                                       : PRESENT_NONE;
+            shared->presented[r] = offers_dram(shared, path->requesters[r], r, true)    ? PRESENT_WRITE
+                                   : offers_dram(shared, path->requesters[r], r, false) ? PRESENT_READ
+                                                                                        : PRESENT_NONE;
+}
+
+/* The staging store's cycle; true while it has something to do. */
+static bool staging_step(struct mem_path *path, cycle_t now) {
+    struct converged *shared = path->shared;
+    struct stage *stage = shared->stage;
+    uint32_t reads = 0, writes = 0, waiting = 0;
+    for (unsigned r = 0; r < path->count; r++) {
+        const struct mem_requester *requester = path->requesters[r];
+        bool read = requester->read_offered && stage_claims(stage, requester->read_address);
+        bool write = requester->write_offered && stage_claims(stage, requester->write_address);
+        reads |= (uint32_t)(read && !shared->busy[r]) << r;
+        writes |= (uint32_t)(write && !shared->writes_out[r]) << r;
+        waiting |= (uint32_t)(read || write) << r;
+    }
+    return stage_step(stage, path->requesters, path->count, reads, writes, now) || waiting;
 }
 
 /* First of the candidates at or after the pointer; -1 if there is none. */
@@ -353,6 +414,7 @@ static void arbitrate_writes(struct mem_path *path, uint32_t offered, cycle_t no
     if (winner >= 0) {
         struct mem_requester *requester = path->requesters[winner];
         requester->write_accepted = true;
+        shared->writes_out[winner]++;
         writes->stage =
             (struct burst){.requester = winner, .address = requester->write_address, .words = requester->write_words};
         writes->pointer = (winner + 1) % path->count;
@@ -394,6 +456,7 @@ static bool converged_step(struct mem_path *path, cycle_t now) {
         busy |= (uint32_t)shared->busy[r] << r;
         waiting |= (uint32_t)(requester->read_offered || requester->write_offered) << r;
     }
+    bool staging = shared->stage && staging_step(path, now);
     memory_read_step(path, now);
     memory_write_step(path, now);
     return_step(path, now);
@@ -403,7 +466,7 @@ static bool converged_step(struct mem_path *path, cycle_t now) {
     arbitrate_reads(path, reads, busy, now);
     arbitrate_writes(path, writes, now);
     hand_over_step(path, now);
-    return waiting || reads || writes || busy || shared->reads.stage_full || shared->writes.stage_full ||
+    return staging || waiting || reads || writes || busy || shared->reads.stage_full || shared->writes.stage_full ||
            shared->handing || !bursts_empty(&shared->order) || !bursts_empty(&shared->answers) ||
            !bursts_empty(&shared->returns) || shared->response_next;
 }

@@ -34,11 +34,16 @@ struct mem_requester {
 };
 
 struct mem_path;
+struct stage;
 
-/* requesters: array of count pointers that stay valid; index order is arbitration order (ports, host window, mover, …).
- */
+/* requesters: count pointers to requesters that stay valid (the array is copied); index order is arbitration order
+ * (ports, host window, mover, …). */
 struct mem_path *path_new(const struct machine *machine, struct dram *dram, struct mem_requester **requesters,
                           unsigned count);
 void path_free(struct mem_path *path);
+/* The staging store, NULL unless built at the converged path (§7.1). */
+struct stage *path_stage(const struct mem_path *path);
+/* Which mesh this is, for the staging store's addresses; 0 unless told. */
+void path_set_mesh(struct mem_path *path, unsigned mesh);
 /* One cycle. Returns true while anything is offered or on its way, i.e. while it has to be stepped every cycle. */
 bool path_step(struct mem_path *path, cycle_t now);

@@ -33,6 +33,7 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .slot_count = memory->write_slots,
                               .fetch_transform = memory->fetch_transform,
                               .rtl_defects = machine->rtl_defects,
+                              .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
                               .pool = pool,
                               .hazards = hazards,
@@ -297,6 +298,15 @@ static bool output_step(struct mem_port *port, cycle_t now, bool link_taken) {
 
 /* ---- fetch, hold ---- */
 
+/* Offers the address of the entry after the one in hold, if the run has one. */
+static void next_entry(struct mem_port *port, cycle_t now) {
+    struct entry_run *run = &port->run;
+    if (!run->unoffered)
+        return;
+    run->address += (uint64_t)run->beats * WORD_BYTES;
+    offer_entry(port, now);
+}
+
 static void take_beat(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
     port->entry[port->beats_taken++] = port->skid[port->skid_head];
@@ -305,10 +315,8 @@ static void take_beat(struct mem_port *port, cycle_t now) {
     port->beats_taken = 0;
     port->fetch = FETCH_HOLD;
     port->hold_ready = now + (run->convert ? CONVERTER_CYCLES : 1);
-    if (run->unoffered) {
-        run->address += (uint64_t)run->beats * WORD_BYTES;
-        offer_entry(port, now);
-    }
+    if (!port->serial_entries)
+        next_entry(port, now);
 }
 
 static void convert(const struct word256 beats[ENTRY_SOURCE_WORDS], bool columns, struct word256 words[ENTRY_WORDS]) {
@@ -447,8 +455,11 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     bool plain_taken = read_queue_step(port, now);
     if (beat)
         take_beat(port, now);
-    if (emit)
+    if (emit) {
         emit_word(port, now);
+        if (port->serial_entries && !port->emit_full)
+            next_entry(port, now);
+    }
     if (move)
         move_entry(port);
     if (plain)

@@ -95,6 +95,7 @@ struct mem_port {
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
+    bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
     struct flit_pool *pool;
     struct hazard_log *hazards;

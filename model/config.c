@@ -70,6 +70,22 @@ char *config_find(const char *folder, const char *name, GError **error) {
     return file;
 }
 
+char *config_find_data(const char *name) {
+    char **places = config_places("data"), *found = NULL;
+    for (size_t i = 0; places[i] && !found; i++) {
+        GDir *folder = g_dir_open(places[i], 0, NULL);
+        const char *set;
+        while (folder && !found && (set = g_dir_read_name(folder))) {
+            g_autofree char *file = g_build_filename(places[i], set, name, NULL);
+            if (g_file_test(file, G_FILE_TEST_IS_REGULAR))
+                found = g_steal_pointer(&file);
+        }
+        g_clear_pointer(&folder, g_dir_close);
+    }
+    g_strfreev(places);
+    return found;
+}
+
 /* ---- a machine ---- */
 
 static void default_name(struct machine *machine, const char *file) {
@@ -146,7 +162,7 @@ bool config_load_machine(struct machine *machine, const char *name, char *const 
 
 /* ---- a machine as a file ---- */
 
-static void add_parameter(json_t *root, const struct machine_key *key, const struct machine *machine) {
+static void add_parameter(json_t *root, const struct config_key *key, const struct machine *machine) {
     json_t *value = key_json(key, machine), *group = root;
     const char *dot = strchr(key->path, '.');
     if (!value)

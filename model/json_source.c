@@ -15,8 +15,9 @@ enum {
 
 struct override {
     char *path;
-    unsigned number; /* of the --set on the command line, from 1 */
-    unsigned column; /* of the value within the argument, from 1 */
+    const char *name; /* of the place: "--set" */
+    unsigned number;  /* of the --set on the command line, from 1 */
+    unsigned column;  /* of the value within the argument, from 1 */
 };
 
 static void override_free(void *data) {
@@ -487,7 +488,7 @@ static const char *locate(const struct json_source *source, enum json_place plac
         return source->file;
     *line = override->number;
     *column = place == JSON_PLACE_KEY ? 1 : override->column;
-    return "--set";
+    return override->name;
 }
 
 void json_source_position(const struct json_source *source, enum json_place place, const char *path, unsigned *line,
@@ -515,15 +516,16 @@ char *json_source_beside(const struct json_source *source, const char *path, con
 /* ---- --set ---- */
 
 /* The value of an assignment: JSON, or a bare word. NULL with an error when it begins like JSON and is none. */
-static json_t *assigned_value(const char *text, unsigned number, unsigned column, const char *path, GError **error) {
+static json_t *assigned_value(const char *text, const char *name, unsigned number, unsigned column, const char *path,
+                              GError **error) {
     json_error_t trouble;
     if (!text[0]) {
-        json_source_error_at(error, "--set", number, column, path, "value is missing, expected PATH=VALUE");
+        json_source_error_at(error, name, number, column, path, "value is missing, expected PATH=VALUE");
         return NULL;
     }
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &trouble);
     if (!value && strchr("{[\"", text[0]))
-        json_source_error_at(error, "--set", number, column, path, "is not JSON: %s", trouble.text);
+        json_source_error_at(error, name, number, column, path, "is not JSON: %s", trouble.text);
     else if (!value)
         value = json_string(text);
     return value;
@@ -575,26 +577,27 @@ static bool put(json_t *node, const char *path, json_t *value, char **wrong) {
 
 bool json_source_set(struct json_source *source, unsigned number, const char *prefix, const char *assignment,
                      GError **error) {
-    const char *equals = strchr(assignment, '=');
+    const char *equals = strchr(assignment, '='), *name = source->set_name ? source->set_name : "--set";
+    unsigned first = source->set_column + 1;
     if (!equals || equals == assignment)
-        return json_source_error_at(error, "--set", number, 1, assignment[0] ? assignment : "(top)",
+        return json_source_error_at(error, name, number, first, assignment[0] ? assignment : "(top)",
                                     "is no assignment, expected PATH=VALUE");
     if (!g_utf8_validate(assignment, -1, NULL))
-        return json_source_error_at(error, "--set", number, 1, "(top)", "is not UTF-8 text");
+        return json_source_error_at(error, name, number, first, "(top)", "is not UTF-8 text");
     gsize skip =
         prefix && g_str_has_prefix(assignment, prefix) && assignment[strlen(prefix)] == '.' ? strlen(prefix) + 1 : 0;
     g_autofree char *path = g_strndup(assignment + skip, (gsize)(equals - assignment) - skip);
     g_autofree char *wrong = NULL;
-    unsigned column = (unsigned)g_utf8_strlen(assignment, equals - assignment) + 2;
-    json_t *value = assigned_value(equals + 1, number, column, path, error);
+    unsigned column = (unsigned)g_utf8_strlen(assignment, equals - assignment) + 1 + first;
+    json_t *value = assigned_value(equals + 1, name, number, column, path, error);
     if (!value)
         return false;
     bool fine = put(source->root, path, value, &wrong);
     json_decref(value);
     if (!fine)
-        return json_source_error_at(error, "--set", number, 1, path, "%s", wrong ? wrong : "can't be set");
+        return json_source_error_at(error, name, number, first, path, "%s", wrong ? wrong : "can't be set");
     struct override *override = g_new(struct override, 1);
-    *override = (struct override){.path = g_steal_pointer(&path), .number = number, .column = column};
+    *override = (struct override){.path = g_steal_pointer(&path), .name = name, .number = number, .column = column};
     g_ptr_array_add(source->overrides, override);
     return true;
 }

@@ -21,6 +21,8 @@ struct json_source {
     gsize length;         /* bytes of text */
     json_t *root;         /* an object */
     GPtrArray *overrides; /* values set from the command line, in order */
+    const char *set_name; /* what messages call such a value's place; NULL: "--set" */
+    unsigned set_column;  /* characters before the assignment on its line */
 };
 
 enum json_place {

@@ -8,7 +8,7 @@
 static const char *const preset_names[] = {"bench", "ship", NULL};
 static const char *const attachment_names[] = {"converged", "per_port", NULL};
 static const char *const binding_names[] = {"nearest", "balanced", "first", NULL};
-static const char *const arbitration_names[] = {"free_running", "rr_on_grant", "oldest_first", "matrix", NULL};
+static const char *const arbitration_names[] = {"free_running", "round_robin", "oldest_first", "matrix", NULL};
 static const char *const routing_names[] = {"xy", "yx", "west_first", "odd_even", "table", NULL};
 static const char *const topology_names[] = {"mesh", "torus", "concentrated", NULL};
 static const char *const sweep_wait_names[] = {"retired", "issued", NULL};
@@ -35,7 +35,7 @@ enum {
 #define TEXT(member, sentence)                                ROW(member, NULL, 0, 0, 1, TEXT_MAX, "", sentence)
 
 /* clang-format off */
-const struct machine_key machine_keys[] = {
+const struct config_key machine_keys[] = {
     TEXT(name, "Name of the machine in results; the file's name when not given."),
     TEXT(description, "Free text for the reader; no effect."),
     CHOICE(preset, preset_names, PRESET_BENCH, "Where defaults come from: the modules' own with memory at once, or those of the generated ships. Keys given in the file go before it."),
@@ -53,7 +53,7 @@ const struct machine_key machine_keys[] = {
     NUMBER(noc.holding_slots, 1, 0, 16, "slots", "Routed flits waiting per input: 1 is the reference with head-of-line blocking, 0 means one per output."),
     NUMBER(noc.virtual_channels, 1, 1, 16, "channels", "Virtual channels per link."),
     CHOICE(noc.vc_by_class, class_names, 0, "How flits are dealt to virtual channels: freely, or by message class."),
-    CHOICE(noc.arbitration, arbitration_names, ARBITRATION_FREE_RUNNING, "Output arbiter: a pointer that moves every cycle (reference), one that moves on a grant, oldest flit first, or a matrix arbiter."),
+    CHOICE(noc.arbitration, arbitration_names, ARBITRATION_FREE_RUNNING, "Output arbiter: a pointer that moves every cycle (reference), one that moves past the winner, oldest flit first, or a matrix arbiter."),
     CHOICE(noc.routing, routing_names, ROUTING_XY, "Route of a flit: x then y (reference), y then x, two adaptive turn models, or a table."),
     CHOICE(noc.topology, topology_names, TOPOLOGY_MESH, "Mesh, torus, or a mesh with several endpoints per router."),
     NUMBER(noc.concentration, 1, 1, 16, "endpoints", "Endpoints per router of a concentrated mesh."),
@@ -118,11 +118,12 @@ const struct machine_key machine_keys[] = {
     FLAG(cluster.tensor_fill, 0, "What-if: a FILL described as an N-dimensional tensor."),
     FLAG(cluster.third_bank, 0, "What-if: a further bank bit, so that a side holds up to 1024 entries."),
 
-    NUMBER(vector.l1_depth, 512, 16, 65536, "words", "Local memory of a vector core in 256-bit words, a power of two."),
-    NUMBER(vector.alu_depth, 15, 1, 64, "cycles", "Depth of one lane's arithmetic pipe; 14 without the operand register."),
+    NUMBER(vector.l1_depth, 512, 16, 512, "words", "Local memory of a vector core in 256-bit words, a power of two."),
+    NUMBER(vector.alu_depth, 15, 1, 30, "cycles", "Depth of one lane's arithmetic pipe; 14 without the operand register."),
     NUMBER(vector.imem_words_per_flit, 1, 1, 8, "words", "Instruction words a flit carries; more than 1 is a what-if."),
     FLAG(vector.has_expsum, 1, "The core has the exp-and-sum reduction; without it the instruction faults."),
     FLAG(vector.ack_rejected, 1, "A rejected burst that asks for it is acknowledged; the published hardware does not."),
+    FLAG(vector.exp2_saturate, 0, "exp2 of 128 to 256 in magnitude gives infinity or 0; the published hardware wraps it."),
     FLAG(vector.poison, 0, "Fill registers and memories that have no reset value with a pattern instead of 0."),
 
     NUMBER(mover.index_words, 256, 1, 65536, "words", "Index buffer of the memory mover."),
@@ -168,19 +169,19 @@ static const struct {
 
 /* ---- finding and setting ---- */
 
-const struct machine_key *key_find(const char *path) {
+const struct config_key *key_find(const char *path) {
     for (size_t i = 0; i < machine_key_count; i++)
         if (g_str_equal(machine_keys[i].path, path))
             return &machine_keys[i];
     return NULL;
 }
 
-static void *member(const struct machine_key *key, struct machine *machine) {
-    return (char *)machine + key->offset;
+static void *member(const struct config_key *key, void *object) {
+    return (char *)object + key->offset;
 }
 
-static void set_number(const struct machine_key *key, struct machine *machine, double value) {
-    void *place = member(key, machine);
+static void set_number(const struct config_key *key, void *object, double value) {
+    void *place = member(key, object);
     switch (key->type) {
     case KEY_UINT:
         *(unsigned *)place = (unsigned)value;
@@ -203,8 +204,8 @@ static void set_number(const struct machine_key *key, struct machine *machine, d
     }
 }
 
-static double get_number(const struct machine_key *key, const struct machine *machine) {
-    const void *place = (const char *)machine + key->offset;
+static double get_number(const struct config_key *key, const void *object) {
+    const void *place = (const char *)object + key->offset;
     switch (key->type) {
     case KEY_UINT:
         return *(const unsigned *)place;
@@ -230,7 +231,7 @@ void keys_defaults(struct machine *machine, enum machine_preset preset) {
 
 void keys_copy(struct machine *machine, const struct machine *from) {
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         set_number(key, machine, get_number(key, from));
         if (key->type == KEY_STRING)
             *(char **)member(key, machine) = g_strdup(*(char *const *)((const char *)from + key->offset));
@@ -253,7 +254,7 @@ static char *number_text(double value) {
 }
 
 /* "a whole number 1..65536 (flits)", "one of …", for messages and the reference page. */
-static char *expected_text(const struct machine_key *key) {
+static char *expected_text(const struct config_key *key) {
     g_autofree char *min = number_text(key->min), *max = number_text(key->max);
     g_autofree char *unit = key->unit[0] ? g_strdup_printf(" %s", key->unit) : g_strdup("");
     switch (key->type) {
@@ -288,7 +289,7 @@ static char *given_text(const json_t *value) {
 }
 
 /* The number behind a JSON value of the key's type; false when it is of another type or out of range. */
-static bool number_of(const struct machine_key *key, const json_t *value, double *number) {
+static bool number_of(const struct config_key *key, const json_t *value, double *number) {
     switch (key->type) {
     case KEY_UINT:
     case KEY_UINT64:
@@ -314,25 +315,29 @@ static bool number_of(const struct machine_key *key, const json_t *value, double
     return false;
 }
 
-static const char *nearest_name(const struct machine_key *key, const json_t *value) {
+static const char *nearest_name(const struct config_key *key, const json_t *value) {
     if (key->type != KEY_ENUM || !json_is_string(value))
         return NULL;
     return nearest_word(json_string_value(value), key->names, g_strv_length((char **)key->names));
 }
 
-static bool read_key(const struct json_source *source, const struct machine_key *key, const json_t *value,
-                     struct machine *machine, GError **error) {
+bool key_read(const struct json_source *source, const struct config_key *key, const char *path, const json_t *value,
+              void *object, GError **error) {
     double number = 0;
     if (!number_of(key, value, &number)) {
         g_autofree char *given = given_text(value), *expected = expected_text(key);
         const char *nearest = nearest_name(key, value);
-        return json_source_error(source, error, JSON_PLACE_VALUE, key->path, 0, "is %s, expected %s%s%s%s", given,
-                                 expected, nearest ? " (nearest: " : "", nearest ? nearest : "", nearest ? ")" : "");
+        return json_source_error(source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected %s%s%s%s", given, expected,
+                                 nearest ? " (nearest: " : "", nearest ? nearest : "", nearest ? ")" : "");
     }
-    set_number(key, machine, number);
+    set_number(key, object, number);
     if (key->type == KEY_STRING)
-        *(char **)member(key, machine) = g_strdup(json_string_value(value));
+        *(char **)member(key, object) = g_strdup(json_string_value(value));
     return true;
+}
+
+void key_set_default(const struct config_key *key, void *object) {
+    set_number(key, object, key->defaults[0]);
 }
 
 /* ---- reading all ---- */
@@ -388,9 +393,9 @@ static bool read_object(const struct json_source *source, json_t *object, const 
     json_t *value;
     json_object_foreach(object, name, value) {
         g_autofree char *below = json_path_key(path, name);
-        const struct machine_key *key = key_find(below);
+        const struct config_key *key = key_find(below);
         if (key) {
-            if (!read_key(source, key, value, machine, error))
+            if (!key_read(source, key, key->path, value, machine, error))
                 return false;
         } else if (is_group(below)) {
             if (!json_is_object(value))
@@ -416,7 +421,7 @@ static bool check_schema(const struct json_source *source, GError **error) {
 
 /* ns to cycles, rounded up; a result that is whole but for the last bits of the product counts as whole. */
 static bool latency_from_ns(const struct json_source *source, struct machine *machine, GError **error) {
-    const struct machine_key *latency = key_find("memory.latency");
+    const struct config_key *latency = key_find("memory.latency");
     double cycles = ceil(machine->memory.latency_ns * machine->clock_mhz / 1000.0 - 1e-9);
     if (machine->memory.latency_ns <= 0)
         return true;
@@ -430,7 +435,8 @@ static bool latency_from_ns(const struct json_source *source, struct machine *ma
 
 bool keys_parse(const struct json_source *source, struct machine *machine, GError **error) {
     const json_t *preset = json_object_get(source->root, "preset");
-    if (!check_schema(source, error) || (preset && !read_key(source, key_find("preset"), preset, machine, error)))
+    if (!check_schema(source, error) ||
+        (preset && !key_read(source, key_find("preset"), "preset", preset, machine, error)))
         return false;
     keys_defaults(machine, (enum machine_preset)machine->preset);
     return read_object(source, source->root, "", machine, error) && latency_from_ns(source, machine, error);
@@ -466,7 +472,7 @@ static const struct {
 
 static bool check_powers(const struct json_source *source, const struct machine *machine, GError **error) {
     for (size_t i = 0; i < G_N_ELEMENTS(power_keys); i++) {
-        const struct machine_key *key = key_find(power_keys[i].path);
+        const struct config_key *key = key_find(power_keys[i].path);
         uint64_t value = (uint64_t)get_number(key, machine), unit = power_keys[i].unit, times = value / unit;
         if (value % unit || !times || (times & (times - 1)))
             return json_source_error(source, error, JSON_PLACE_VALUE, key->path, 0,
@@ -484,7 +490,7 @@ static const char *given_of(const struct json_source *source, const char *a, con
 
 static bool check_orders(const struct json_source *source, const struct machine *machine, GError **error) {
     for (size_t i = 0; i < G_N_ELEMENTS(order_keys); i++) {
-        const struct machine_key *small = key_find(order_keys[i].small), *large = key_find(order_keys[i].large);
+        const struct config_key *small = key_find(order_keys[i].small), *large = key_find(order_keys[i].large);
         double a = get_number(small, machine), b = get_number(large, machine);
         bool strict = order_keys[i].strict;
         if (order_keys[i].unless_zero && get_number(key_find(order_keys[i].unless_zero), machine) == 0)
@@ -540,7 +546,7 @@ bool keys_check(const struct json_source *source, const struct machine *machine,
 
 /* ---- writing ---- */
 
-static char *value_text(const struct machine_key *key, double number) {
+static char *value_text(const struct config_key *key, double number) {
     if (key->type == KEY_BOOL)
         return g_strdup(number != 0 ? "true" : "false");
     if (key->type == KEY_ENUM)
@@ -550,20 +556,20 @@ static char *value_text(const struct machine_key *key, double number) {
     return number_text(number);
 }
 
-char *key_text(const struct machine_key *key, const struct machine *machine) {
+char *key_text(const struct config_key *key, const struct machine *machine) {
     const char *text = key->type == KEY_STRING ? *(char *const *)((const char *)machine + key->offset) : NULL;
     return text ? g_strdup(text) : value_text(key, get_number(key, machine));
 }
 
-json_t *key_json(const struct machine_key *key, const struct machine *machine) {
-    double number = get_number(key, machine);
+json_t *key_json(const struct config_key *key, const void *object) {
+    double number = get_number(key, object);
     switch (key->type) {
     case KEY_BOOL:
         return json_boolean(number != 0);
     case KEY_ENUM:
         return json_string(key->names[(int)number]);
     case KEY_STRING:
-        return json_string(*(char *const *)((const char *)machine + key->offset));
+        return json_string(*(char *const *)((const char *)object + key->offset));
     case KEY_DOUBLE:
         return json_real(number);
     default:
@@ -571,11 +577,11 @@ json_t *key_json(const struct machine_key *key, const struct machine *machine) {
     }
 }
 
-char *key_default_text(const struct machine_key *key, enum machine_preset preset) {
+char *key_default_text(const struct config_key *key, enum machine_preset preset) {
     return value_text(key, key->defaults[preset]);
 }
 
-bool key_is_default(const struct machine_key *key, const struct machine *machine) {
+bool key_is_default(const struct config_key *key, const struct machine *machine) {
     return get_number(key, machine) == key->defaults[machine->preset];
 }
 
@@ -591,7 +597,7 @@ static json_t *schema_number(double value) {
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
-static json_t *schema_of_key(const struct machine_key *key) {
+static json_t *schema_of_key(const struct config_key *key) {
     json_t *schema = json_pack("{s:s, s:s}", "type", schema_type(key->type), "description", key->sentence);
     if (key->type == KEY_ENUM) {
         json_t *names = json_array();
@@ -630,7 +636,7 @@ char *config_schema(void) {
         json_object_set_new(properties, shape_keys[i].name,
                             json_pack("{s:s, s:s}", "type", shape_keys[i].type, "description", shape_keys[i].sentence));
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         const char *dot = strchr(key->path, '.');
         json_object_set_new(schema_group(properties, key->path), dot ? dot + 1 : key->path, schema_of_key(key));
     }
@@ -673,7 +679,7 @@ static const char reference_map[] =
     "Where the presets differ, the default is given as bench / ship.\n\n"
     "| key | default | range | what it models |\n|---|---|---|---|\n";
 
-static char *reference_row(const struct machine_key *key) {
+static char *reference_row(const struct config_key *key) {
     g_autofree char *bench = key_default_text(key, PRESET_BENCH), *ship = key_default_text(key, PRESET_SHIP);
     g_autofree char *expected = expected_text(key);
     bool same = g_str_equal(bench, ship);

@@ -154,6 +154,7 @@ struct vector_params {
     bool has_expsum;
     bool ack_rejected;
     bool poison;
+    bool exp2_saturate; /* exp2 of 128 <= |x| < 256 gives infinity or 0 instead of wrapping as the hardware does */
 };
 
 /* mover.* (noc-and-memory §8, §9). */

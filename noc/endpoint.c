@@ -116,6 +116,8 @@ static void deliver(void *self, flit_index index, cycle_t now) {
     struct endpoint *endpoint = self;
     const struct flit *flit = flit_at(endpoint->pool, index);
     endpoint->counts.in[flit->type]++;
+    if (endpoint->latency)
+        histogram_add(&endpoint->latency[flit->type], now - flit->offered, 1);
     if (endpoint->trace && endpoint->trace->flit_in)
         endpoint->trace->flit_in(endpoint->trace->self, endpoint, flit, now);
     if (flit->type == FLIT_MEM_WR_ACK && endpoint->type->drops_write_ack) {

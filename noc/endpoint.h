@@ -6,6 +6,7 @@
 
 #include "model/machine.h"
 #include "noc/fifo.h"
+#include "noc/histogram.h"
 #include "noc/link.h"
 #include "units/unit.h"
 
@@ -41,6 +42,7 @@ struct endpoint {
     cycle_t unit_due;
     cycle_t *group_due; /* earliest due of the actor that hosts it */
     struct endpoint_counts counts;
+    struct histogram *latency; /* FLIT_TYPES of them, or NULL: network latency by type, shared */
     struct endpoint_trace *trace;
 };
 

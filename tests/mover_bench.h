@@ -24,31 +24,30 @@ struct mover_bench {
     struct mem_path *path;
     cycle_t now;
     /* Of the last move. */
-    cycle_t busy_from, busy_to;    /* cycles in which busy was high first and last */
-    uint64_t reads, writes, bursts; /* words returned, words handed over, read bursts accepted */
+    cycle_t busy_from, busy_to;      /* cycles in which busy was high first and last */
+    uint64_t reads, writes, bursts;  /* words returned, words handed over, read bursts accepted */
     cycle_t first_read, first_write; /* cycles of the first accepted addresses; CYCLE_NEVER if none */
     cycle_t last_read;
 };
 
 static inline void bench_open(struct mover_bench *bench, enum memory_attachment attachment,
                               const struct transform_occupant *const *slots, unsigned count) {
-    *bench = (struct mover_bench){
-        .machine = {.noc = {.fall_through = 3, .fifo_extra = 2},
-                    .memory = {.attachment = attachment,
-                               .latency = 1,
-                               .channel_bits = WORD_BITS,
-                               .size = BENCH_BYTES,
-                               .crossing = 8,
-                               .address_queue = 16,
-                               .write_queue = 64,
-                               .read_queue = 64,
-                               .response_queue = 16},
-                    .mover = {.index_words = 256,
-                              .fifo_depth = 512,
-                              .command_depth = 128,
-                              .max_reads = 16,
-                              .max_writes = 32,
-                              .burst_max = 128}}};
+    *bench = (struct mover_bench){.machine = {.noc = {.fall_through = 3, .fifo_extra = 2},
+                                              .memory = {.attachment = attachment,
+                                                         .latency = 1,
+                                                         .channel_bits = WORD_BITS,
+                                                         .size = BENCH_BYTES,
+                                                         .crossing = 8,
+                                                         .address_queue = 16,
+                                                         .write_queue = 64,
+                                                         .read_queue = 64,
+                                                         .response_queue = 16},
+                                              .mover = {.index_words = 256,
+                                                        .fifo_depth = 512,
+                                                        .command_depth = 128,
+                                                        .max_reads = 16,
+                                                        .max_writes = 32,
+                                                        .burst_max = 128}}};
     g_autoptr(GError) error = NULL;
     hazard_log_init(&bench->hazards);
     bench->bank = transform_bank_new(slots, count, &bench->hazards, &error);

@@ -3,13 +3,38 @@
 
 #include "units/unit.h"
 
-static const struct unit_type *const unit_types[] = {&unit_type_cluster};
+static const struct unit_type *const unit_types[] = {&unit_type_cluster, &unit_type_vector};
 
 static const struct unit_type *find_type(const char *name) {
     for (unsigned i = 0; i < G_N_ELEMENTS(unit_types); i++)
         if (g_strcmp0(unit_types[i]->name, name) == 0)
             return unit_types[i];
     return NULL;
+}
+
+/* ---- building ---- */
+
+/* The routers that memory ports are attached to belong to the agent's group. */
+static void build_mesh(struct system *system) {
+    const struct machine *machine = system->machine;
+    uint32_t count = machine->nx * machine->ny;
+    g_autofree bool *pinned = g_new0(bool, count);
+    g_autofree uint32_t *part_of = g_new0(uint32_t, count);
+    for (unsigned p = 0; p < machine->port_count; p++) {
+        unsigned x = CLAMP(machine->ports[p].x, 1, machine->nx), y = CLAMP(machine->ports[p].y, 1, machine->ny);
+        pinned[(y - 1) * machine->nx + (x - 1)] = true;
+    }
+    system->group_count = mesh_split(machine, pinned, part_of);
+    mesh_init_parts(&system->mesh, machine, &system->pool, &system->hazards, part_of, system->group_count);
+    system->groups = g_new0(struct system_group, system->group_count);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        struct system_group *group = &system->groups[g];
+        *group = (struct system_group){.system = system,
+                                       .part = &system->mesh.parts[g],
+                                       .endpoints = g_new0(struct endpoint *, machine->unit_count + 1),
+                                       .has_agent = g == 0};
+        group->part->group_due = &group->due;
+    }
 }
 
 static bool add_units(struct system *system, GError **error) {
@@ -22,10 +47,14 @@ static bool add_units(struct system *system, GError **error) {
             g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "unit %s: type \"%s\" is not known", place->name, place->type);
             return false;
         }
+        struct mesh_part *part = mesh_part_at(&system->mesh, place->x, place->y);
+        struct system_group *group = &system->groups[part - system->mesh.parts];
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
-        endpoint_init(endpoint, machine, place, type, &system->pool, &system->hazards);
-        endpoint->group_due = &system->due;
+        endpoint_init(endpoint, machine, place, type, part->pool, &system->hazards);
+        endpoint->group_due = &group->due;
+        endpoint->latency = group->latency;
         endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        group->endpoints[group->endpoint_count++] = endpoint;
     }
     return true;
 }
@@ -33,18 +62,20 @@ static bool add_units(struct system *system, GError **error) {
 struct system *system_new(const struct machine *machine, GError **error) {
     struct system *system = g_new0(struct system, 1);
     system->machine = machine;
-    system->due = system->mesh_due = CYCLE_NEVER;
+    system->end = CYCLE_NEVER;
     flit_pool_init(&system->pool);
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
-    mesh_init(&system->mesh, machine, &system->pool, &system->hazards);
-    system->mesh.group_due = &system->mesh_due;
+    build_mesh(system);
     agent_init(&system->agent, machine, &system->mesh, &system->dram, &system->pool, &system->hazards, NULL);
-    system->agent.group_due = &system->due;
+    system->agent.group_due = &system->groups[0].due;
+    system->agent.latency = system->groups[0].latency;
     if (!add_units(system, error)) {
         system_free(system);
         return NULL;
     }
+    system->unit_accounts = g_new0(struct account, machine->unit_count + 1);
+    system->port_accounts = g_new0(struct account, machine->port_count + 1);
     return system;
 }
 
@@ -53,7 +84,15 @@ void system_free(struct system *system) {
         return;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        g_free(system->groups[g].endpoints);
+        for (unsigned type = 0; type < FLIT_TYPES; type++)
+            histogram_clear(&system->groups[g].latency[type]);
+    }
+    g_free(system->groups);
     g_free(system->endpoints);
+    g_free(system->unit_accounts);
+    g_free(system->port_accounts);
     agent_clear(&system->agent);
     mesh_clear(&system->mesh);
     dram_clear(&system->dram);
@@ -62,26 +101,92 @@ void system_free(struct system *system) {
     g_free(system);
 }
 
-cycle_t system_step(struct system *system, cycle_t now) {
-    system->cycles_stepped++;
-    agent_begin(&system->agent, now);
-    system->mesh_due = CYCLE_NEVER;
-    system->due = CYCLE_NEVER;
-    cycle_t due = mesh_step(&system->mesh, now);
-    for (unsigned i = 0; i < system->endpoint_count; i++) {
-        struct endpoint *endpoint = &system->endpoints[i];
-        if (endpoint->due <= now)
-            endpoint_step(endpoint, now);
-        due = MIN(due, endpoint->due);
+/* ---- accounts ---- */
+
+static void close_group(struct system_group *group, cycle_t end) {
+    struct system *system = group->system;
+    group->closed = true;
+    for (unsigned i = 0; i < group->endpoint_count; i++) {
+        struct unit_report report;
+        struct account *account = &system->unit_accounts[group->endpoints[i] - system->endpoints];
+        group->endpoints[i]->type->report(group->endpoints[i]->unit, &report);
+        *account = *report.account;
+        account_close(account, end);
     }
-    if (system->agent.due <= now)
-        agent_step(&system->agent, now);
-    due = MIN(due, system->agent.due);
-    due = MIN(due, system->mesh_due); /* flits pushed by endpoints and agent after the routers were stepped */
-    for (unsigned i = 0; i < system->endpoint_count; i++)
-        due = MIN(due, system->endpoints[i].due);
+    for (unsigned p = 0; group->has_agent && p < system->agent.port_count; p++) {
+        system->port_accounts[p] = system->agent.ports[p].account;
+        account_close(&system->port_accounts[p], end);
+    }
+}
+
+void system_end(struct system *system, cycle_t end) {
+    system->end = end;
+}
+
+void system_close(struct system *system) {
+    for (unsigned g = 0; g < system->group_count; g++)
+        if (!system->groups[g].closed)
+            close_group(&system->groups[g], system->end);
+}
+
+/* ---- one cycle ---- */
+
+static uint64_t group_progress(const struct system_group *group) {
+    const struct system *system = group->system;
+    uint64_t progress = group->part->hops;
+    if (group->has_agent)
+        progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
+    for (unsigned i = 0; i < group->endpoint_count; i++) {
+        const struct endpoint *endpoint = group->endpoints[i];
+        progress += endpoint->retired + endpoint->inst_popped;
+        if (endpoint->type->progress)
+            progress += endpoint->type->progress(endpoint->unit);
+    }
+    return progress;
+}
+
+static void note_progress(struct system_group *group, cycle_t now) {
+    uint64_t progress = group_progress(group);
+    if (progress == group->progress)
+        return;
+    group->progress = progress;
+    group->last_progress = now;
+}
+
+cycle_t system_group_step(void *self, cycle_t now) {
+    struct system_group *group = self;
+    struct system *system = group->system;
+    struct agent *agent = group->has_agent ? &system->agent : NULL;
+    if (now >= system->end && !group->closed)
+        close_group(group, system->end);
+    if (agent)
+        agent_begin(agent, now);
+    group->due = CYCLE_NEVER; /* lowered by whatever comes up in this cycle */
+    cycle_t due = mesh_part_step(group->part, now);
+    for (unsigned i = 0; i < group->endpoint_count; i++)
+        if (group->endpoints[i]->due <= now)
+            endpoint_step(group->endpoints[i], now);
+    if (agent) {
+        if (agent->due <= now)
+            agent_step(agent, now);
+        due = MIN(due, agent->due);
+    }
+    for (unsigned i = 0; i < group->endpoint_count; i++)
+        due = MIN(due, group->endpoints[i]->due);
+    if (group->due > now) /* routers that endpoints and agent gave flits to */
+        due = MIN(due, group->due);
+    note_progress(group, now);
+    group->stepped = now;
+    group->due = due;
     return due;
 }
+
+cycle_t system_step(struct system *system, cycle_t now) {
+    g_assert(system->group_count == 1);
+    return system_group_step(&system->groups[0], now);
+}
+
+/* ---- the whole ---- */
 
 bool system_quiet(const struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
@@ -90,10 +195,16 @@ bool system_quiet(const struct system *system) {
     return agent_quiet(&system->agent) && mesh_held(&system->mesh) == 0;
 }
 
-uint64_t system_progress(const struct system *system) {
-    uint64_t progress = system->mesh.hops + system->dram.reads + system->dram.writes + system->agent.dispatch.pushed +
-                        system->agent.agent_in;
-    for (unsigned i = 0; i < system->endpoint_count; i++)
-        progress += system->endpoints[i].retired + system->endpoints[i].inst_popped;
-    return progress;
+cycle_t system_last_progress(const struct system *system) {
+    cycle_t last = 0;
+    for (unsigned g = 0; g < system->group_count; g++)
+        last = MAX(last, system->groups[g].last_progress);
+    return last;
+}
+
+struct histogram system_latency(const struct system *system, unsigned type) {
+    struct histogram all = {0};
+    for (unsigned g = 0; g < system->group_count; g++)
+        histogram_merge(&all, &system->groups[g].latency[type]);
+    return all;
 }

@@ -119,6 +119,8 @@ static void stage_window(struct builder *builder, const struct window *window, G
                                    .txn = (*txn)++,
                                    .x = node.x,
                                    .y = node.y};
+        /* every planned field fits: the planner's limits are those of the fields */
+        g_assert(cluster_inst_encode(&flit.inst, &flit.payload, NULL));
         g_array_append_val(flits, flit);
     }
 }

@@ -22,7 +22,8 @@ enum {
 
 struct staged_flit {
     struct cluster_inst inst;
-    uint8_t txn; /* running number of the flit at its node, mod 256 */
+    struct word256 payload; /* what is staged: `inst` encoded */
+    uint8_t txn;            /* running number of the flit at its node, mod 256 */
     bool last;
     uint16_t x, y; /* the node */
 };

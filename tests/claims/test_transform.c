@@ -90,15 +90,18 @@ static const struct transform_occupant expanding = PLAIN(512, 4, expanding_finis
 static const struct transform_occupant faulting = PLAIN(1024, 4, plain_finish, fault_in_the_third);
 static const struct transform_occupant too_wide = PLAIN(1024, 8, plain_finish, NULL);
 
-/* Cycles between the first read addresses of two entries, over a long move. */
+/* Cycles a further entry of a long move costs: the first few are ahead of the bank. */
 static double period_of(enum memory_attachment attachment, const struct transform_occupant *occupant,
                         struct move_geometry geometry) {
-    struct mover_bench bench;
-    bench_open(&bench, attachment, &occupant, 1);
-    convert(&bench, 41, geometry, 1, 0);
-    double period = (double)(bench.last_read - bench.first_read) / 40;
-    bench_close(&bench);
-    return period;
+    double span[2];
+    for (unsigned n = 0; n < 2; n++) {
+        struct mover_bench bench;
+        bench_open(&bench, attachment, &occupant, 1);
+        convert(&bench, n ? 40 : 20, geometry, 1, 0);
+        span[n] = (double)(bench.last_read - bench.first_read);
+        bench_close(&bench);
+    }
+    return (span[1] - span[0]) / 20;
 }
 
 /* ---- claims ---- */
@@ -250,9 +253,9 @@ static void claim_T09(void) {
     dram_load(&bench.dram, SOURCE + sizeof small, large, sizeof large);
     convert(&bench, 2, eight_four, 1, 0);
     struct word256 a = word_at(&bench, DESTINATION), b = word_at(&bench, DESTINATION + ENTRY_BYTES);
-    g_assert_true(a.w[0] == b.w[0]);  /* same mantissas */
-    g_assert_false(same(a, b));       /* other scales */
-    convert(&bench, 2, eight_four, 1, 1); /* per move */
+    g_assert_cmpmem(&a.w[1], 24, &b.w[1], 24); /* same elements; the scales are in the low 32 bits */
+    g_assert_false(same(a, b));                /* other scales */
+    convert(&bench, 2, eight_four, 1, 1);      /* per move */
     g_assert_false(same(a, word_at(&bench, DESTINATION)));
     transform_cfg_write(bench.bank, 2, 0x08, 0xFFFF, bench.now); /* per configuration */
     convert(&bench, 2, four_four, 2, 0);
@@ -383,7 +386,9 @@ static void claim_T18(void) {
 }
 
 static void claim_T19(void) {
-    enum { OTHER = 1 };
+    enum {
+        OTHER = 1
+    };
     struct mover_bench bench;
     bench_open(&bench, MEMORY_PER_PORT, project, 2);
     g_assert_true(transform_grant(bench.bank, OTHER));
@@ -444,8 +449,9 @@ static void claim_T23(void) {
         struct mover_bench bench;
         bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
         g_autofree struct word256 *expected = bench_randomise(&bench, 43);
-        struct walker walk[2] = {{.base = SOURCE, .ndim = 1, .dims = {{.count = 8, .stride = 32, .axis = 1, .step = 1}}},
-                                 {.base = DESTINATION, .ndim = 1, .dims = {{.count = 8, .stride = 32}}}};
+        struct walker walk[2] = {
+            {.base = SOURCE, .ndim = 1, .dims = {{.count = 8, .stride = 32, .axis = 1, .step = 1}}},
+            {.base = DESTINATION, .ndim = 1, .dims = {{.count = 8, .stride = 32}}}};
         walk[side].axes[side].extent = 6;
         struct move move = {0};
         move_walker(&move, MOVE_SOURCE, &walk[0], 0, 0);

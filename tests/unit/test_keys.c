@@ -4,7 +4,7 @@
 #include "machine_text.h"
 #include "model/keys.h"
 
-static char *set_of(const struct machine_key *key, double value) {
+static char *set_of(const struct config_key *key, double value) {
     if (key->type == KEY_ENUM)
         return g_strdup_printf("%s=%s", key->path, key->names[(int)value]);
     if (key->type == KEY_BOOL)
@@ -12,14 +12,14 @@ static char *set_of(const struct machine_key *key, double value) {
     return g_strdup_printf("machine.%s=%.17g", key->path, value);
 }
 
-static bool is_number(const struct machine_key *key) {
+static bool is_number(const struct config_key *key) {
     return key->type == KEY_UINT || key->type == KEY_UINT64 || key->type == KEY_DOUBLE;
 }
 
 /* Defaults lie in range, paths are unique, every row explains itself. */
 static void rows_are_sound(void) {
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         g_assert_true(key_find(key->path) == key);
         g_assert_cmpuint(strlen(key->sentence), >, 10);
         for (int preset = 0; is_number(key) && preset < PRESETS; preset++) {
@@ -32,7 +32,7 @@ static void rows_are_sound(void) {
 /* Bounds are accepted by the row itself (a relation to another key may still refuse), what lies beyond is not. */
 static void bounds_are_inclusive(void) {
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         double step = key->type == KEY_DOUBLE ? fmax(fabs(key->max) * 1e-9, 1e-6) : 1;
         const double values[] = {key->min, key->max, key->min - step, key->max + step};
         for (size_t v = 0; is_number(key) && v < G_N_ELEMENTS(values); v++) {
@@ -52,7 +52,7 @@ static void bounds_are_inclusive(void) {
 /* Every name of every choice and both states of every flag are read back as they were given. */
 static void choices_are_read_back(void) {
     for (size_t i = 0; i < machine_key_count; i++) {
-        const struct machine_key *key = &machine_keys[i];
+        const struct config_key *key = &machine_keys[i];
         int count = key->type == KEY_BOOL ? 2 : key->type == KEY_ENUM ? (int)g_strv_length((char **)key->names) : 0;
         for (int value = 0; value < count; value++) {
             struct machine machine;

@@ -20,7 +20,7 @@ static void copy_takes_the_published_cycles(void) {
     static const struct {
         enum memory_attachment attachment;
         unsigned words, total;
-    } published[] = {{MEMORY_PER_PORT, 1, 17},   {MEMORY_PER_PORT, 64, 12 + 3 * 64},  {MEMORY_PER_PORT, 512, 786},
+    } published[] = {{MEMORY_PER_PORT, 1, 17},  {MEMORY_PER_PORT, 64, 12 + 3 * 64},  {MEMORY_PER_PORT, 512, 786},
                      {MEMORY_CONVERGED, 1, 57}, {MEMORY_CONVERGED, 64, 52 + 3 * 64}, {MEMORY_CONVERGED, 512, 877}};
     for (unsigned n = 0; n < G_N_ELEMENTS(published); n++) {
         struct mover_bench bench;
@@ -151,6 +151,41 @@ static void late_writes_are_reported_and_taken(void) {
     bench_close(&bench);
 }
 
+/* A register write may come before the path, between path and mover, or after both: all the same cycle. */
+static void place_of_a_write_within_its_cycle_is_free(void) {
+    enum {
+        PLACES = 3,
+        WORDS = 40,
+        REWRITTEN = 75
+    };
+    struct word256 result[PLACES][WORDS];
+    for (unsigned place = 0; place < PLACES; place++) {
+        struct mover_bench bench;
+        bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
+        g_autoptr(GArray) moves = moves_new();
+        moves_fill(moves, 0x80000, WORDS, 2, 0x11111111);
+        const struct move *move = &g_array_index(moves, struct move, 0);
+        bool moving = true;
+        for (cycle_t now = 0; moving || now <= REWRITTEN; now++)
+            for (unsigned part = 0; part < PLACES; part++) {
+                if (part == place && now < move->count)
+                    mover_write(&bench.mover, move->writes[now].offset, move->writes[now].value, now);
+                if (part == place && now == REWRITTEN)
+                    mover_write(&bench.mover, MOVER_REG_IMMEDIATE, 0x22222222, now);
+                if (part == 0)
+                    moving = path_step(bench.path, now);
+                if (part == 1)
+                    moving |= mover_step(&bench.mover, now) != CYCLE_NEVER;
+            }
+        dram_store(&bench.dram, 0x80000, result[place], sizeof result[place]);
+        bench_close(&bench);
+    }
+    g_assert_cmphex(result[0][0].w[0], ==, UINT64_C(0x1111111111111111));
+    g_assert_cmphex(result[0][WORDS - 1].w[0], ==, UINT64_C(0x2222222222222222));
+    g_assert_cmpmem(result[0], sizeof result[0], result[1], sizeof result[1]);
+    g_assert_cmpmem(result[0], sizeof result[0], result[2], sizeof result[2]);
+}
+
 static void odd_sources_are_reported(void) {
     struct mover_bench bench;
     bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
@@ -176,7 +211,8 @@ static void status_word_has_its_fields(void) {
     struct move move = copy_of(0x1000, 0x80000, 1);
     bench_move(&bench, &move);
     bench_move(&bench, &move);
-    g_assert_cmphex(mover_status(&bench.mover, 0x12345, 0xABCD), ==, UINT64_C(2) << 40 | 0x2345ull << 24 | 0xABCDull << 8);
+    g_assert_cmphex(mover_status(&bench.mover, 0x12345, 0xABCD), ==,
+                    UINT64_C(2) << 40 | 0x2345ull << 24 | 0xABCDull << 8);
     for (unsigned i = 0; i < move.count; i++)
         bench_cycle(&bench, &move.writes[i]);
     bench_cycle(&bench, NULL);
@@ -213,6 +249,38 @@ static void generated_bytes_follow_seed_and_address(void) {
     bench_close(&bench);
 }
 
+/* §8.10: a word's halves take the seed as it stands 1 and 43 cycles after their command was taken, which for a single
+ * word is 8 cycles after GO. A register write shows in the next cycle. */
+static void seed_is_taken_at_the_start_of_each_half(void) {
+    enum {
+        TAKEN = 8,
+        OLD = 5,
+        NEW = 6
+    };
+    static const struct {
+        unsigned written; /* cycles after GO in which the seed changes */
+        uint64_t first, second;
+    } cases[] = {{TAKEN, NEW, NEW}, {TAKEN + 1, OLD, NEW}, {TAKEN + 42, OLD, NEW}, {TAKEN + 43, OLD, OLD}};
+    for (unsigned n = 0; n < G_N_ELEMENTS(cases); n++) {
+        struct mover_bench bench;
+        bench_open(&bench, MEMORY_PER_PORT, NULL, 0);
+        g_autoptr(GArray) moves = moves_new();
+        moves_generate(moves, 0x40000, 1, OLD);
+        const struct move *move = &g_array_index(moves, struct move, 0);
+        for (unsigned i = 0; i < move->count; i++)
+            bench_cycle(&bench, &move->writes[i]);
+        for (unsigned i = 1; i < cases[n].written; i++)
+            bench_cycle(&bench, NULL);
+        bench_cycle(&bench, &(struct register_write){MOVER_REG_SEED, NEW});
+        bench_settle(&bench);
+        struct word256 word = dram_read(&bench.dram, 0x40000, NULL), expected = {{0}};
+        philox_half(&expected, 0, cases[n].first, 0x40000);
+        philox_half(&expected, 1, cases[n].second, 0x40000);
+        g_assert_cmpmem(&word, sizeof word, &expected, sizeof expected);
+        bench_close(&bench);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mover/copy_takes_the_published_cycles", copy_takes_the_published_cycles);
@@ -222,9 +290,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/mover/published_modes_5_to_7_are_copies", published_modes_5_to_7_are_copies);
     g_test_add_func("/mover/gather_row8_defect_is_off_by_default", gather_row8_defect_is_off_by_default);
     g_test_add_func("/mover/late_writes_are_reported_and_taken", late_writes_are_reported_and_taken);
+    g_test_add_func("/mover/place_of_a_write_within_its_cycle_is_free", place_of_a_write_within_its_cycle_is_free);
     g_test_add_func("/mover/odd_sources_are_reported", odd_sources_are_reported);
     g_test_add_func("/mover/status_word_has_its_fields", status_word_has_its_fields);
     g_test_add_func("/mover/one_fill_run_is_idle_before_it_is_written", one_fill_run_is_idle_before_it_is_written);
     g_test_add_func("/mover/generated_bytes_follow_seed_and_address", generated_bytes_follow_seed_and_address);
+    g_test_add_func("/mover/seed_is_taken_at_the_start_of_each_half", seed_is_taken_at_the_start_of_each_half);
     return g_test_run();
 }

@@ -153,7 +153,7 @@ static uint64_t entry_period(enum memory_attachment attachment, const struct tra
 static void entry_period_is_that_of_the_slowest_stage(void) {
     g_assert_cmpuint(entry_period(MEMORY_PER_PORT, NULL, 0, bypass, 0), ==, 9);
     g_assert_cmpuint(entry_period(MEMORY_PER_PORT, quantiser_bank, 1, quantiser, 1), ==, 21);
-    g_assert_cmpuint(entry_period(MEMORY_CONVERGED, quantiser_bank, 1, quantiser, 1), ==, 28); /* memory: 18 + 8 + 2 */
+    g_assert_cmpuint(entry_period(MEMORY_CONVERGED, quantiser_bank, 1, quantiser, 1), ==, 27); /* 2X + 2 + M + 8 */
 }
 
 static void first_address_comes_as_in_a_copy(void) {
@@ -173,7 +173,8 @@ static void strided_sources_convert_too(void) {
     g_autofree struct word256 *expected = bench_randomise(&bench, 12);
     struct move move = {0};
     struct walker from = {.base = SOURCE, .ndim = 1, .dims = {{.count = 64, .stride = 96}}};
-    struct walker to = {.base = DESTINATION, .ndim = 2, .dims = {{.count = 16, .stride = 0x1000}, {.count = 4, .stride = 64}}};
+    struct walker to = {
+        .base = DESTINATION, .ndim = 2, .dims = {{.count = 16, .stride = 0x1000}, {.count = 4, .stride = 64}}};
     move_walker(&move, MOVE_SOURCE, &from, 0, 0);
     move_walker(&move, MOVE_DESTINATION, &to, 0, 0);
     move_command(&move, MOVER_TRANSFORM, 1);
@@ -191,7 +192,8 @@ static void misaligned_destination_cuts_inside_an_entry(void) {
     g_autofree struct word256 *expected = bench_randomise(&bench, 13);
     struct move move = {0};
     struct walker from = {.base = SOURCE, .ndim = 1, .dims = {{.count = 12, .stride = 32}}};
-    struct walker to = {.base = DESTINATION, .ndim = 2, .dims = {{.count = 2, .stride = 0x204}, {.count = 6, .stride = 32}}};
+    struct walker to = {
+        .base = DESTINATION, .ndim = 2, .dims = {{.count = 2, .stride = 0x204}, {.count = 6, .stride = 32}}};
     move_walker(&move, MOVE_SOURCE, &from, 0, 0);
     move_walker(&move, MOVE_DESTINATION, &to, 0, 0);
     move_command(&move, MOVER_TRANSFORM, 1);
@@ -248,7 +250,8 @@ static void example_occupant_negates_and_keeps(void) {
     for (unsigned i = 0; i < 12; i++)
         for (unsigned lane = 0; lane < 4; lane++)
             expected[DESTINATION / 32 + i].w[lane] =
-                expected[SOURCE / 32 + i].w[lane] ^ (lane ? UINT64_C(0x8000800080008000) : UINT64_C(0x8000800080000000));
+                expected[SOURCE / 32 + i].w[lane] ^
+                (lane ? UINT64_C(0x8000800080008000) : UINT64_C(0x8000800080000000));
     bench_expect_memory(&bench, expected, "negate");
     bench_close(&bench);
 }

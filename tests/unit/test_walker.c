@@ -69,9 +69,8 @@ static void only_axes_1_and_2_bound(void) {
 }
 
 static void extent_is_unsigned_and_position_signed(void) {
-    struct walker walker = {.ndim = 1,
-                            .dims = {{.count = 2, .axis = 1, .step = 0x7FFF}},
-                            .axes = {{.start = 1, .extent = 0xFFFF}}};
+    struct walker walker = {
+        .ndim = 1, .dims = {{.count = 2, .axis = 1, .step = 0x7FFF}}, .axes = {{.start = 1, .extent = 0xFFFF}}};
     walker_start(&walker);
     g_assert_true(walker_valid(&walker));
     walker_advance(&walker); /* 0x8000 is negative */

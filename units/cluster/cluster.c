@@ -260,6 +260,12 @@ static char *waits_for(const void *unit, cycle_t now) {
     return NULL;
 }
 
+static uint64_t progress(const void *unit) {
+    const struct cluster_counts *counts = &((const struct cluster *)unit)->counts;
+    return counts->load + counts->add + counts->add_emit + counts->emit + counts->send + counts->add_peer +
+           counts->responses;
+}
+
 static void digest(const void *unit, void (*feed)(void *to, const void *data, size_t size), void *to) {
     const struct cluster *cluster = unit;
     const unsigned sizes[2] = {cluster->params->l1_a, cluster->params->l1_b};
@@ -283,5 +289,6 @@ const struct unit_type unit_type_cluster = {
     .debug_register = debug_register,
     .report = report,
     .waits_for = waits_for,
+    .progress = progress,
     .digest = digest,
 };

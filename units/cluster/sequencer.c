@@ -86,8 +86,10 @@ static void gemm_step(struct cluster *cluster, const struct cluster_flags *flags
             drain_latch(cluster, now);
         if (gemm_may_start(cluster, flags)) {
             cluster->started = now;
-            cluster->leave = now + 2;
+            cluster->leave = cluster->params->blocking_sweep ? CYCLE_NEVER : now + 2;
         }
+    } else if (cluster->leave == CYCLE_NEVER && now >= cluster->started + 2 && !flags->sweep_busy) {
+        cluster->leave = now; /* baseline machine: retires when the sweep has ended */
     }
 }
 

@@ -1,0 +1,195 @@
+/* Driving a system through a run; see run.h. */
+#include "workloads/run.h"
+
+#include "noc/clock.h"
+
+#include <string.h>
+
+enum {
+    GO_CYCLE = 0,
+    PROGRESS_CHECKS = 4, /* looks at progress in the time that counts as a standstill */
+};
+
+static void fact_clear(void *data) {
+    g_free(((struct run_fact *)data)->text);
+}
+
+static void wait_free(void *data) {
+    struct run_wait *wait = data;
+    g_free(wait->who);
+    g_free(wait->what);
+    g_free(wait->held_by);
+    g_free(wait);
+}
+
+void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
+    *run = (struct run){.machine = machine,
+                        .workload = workload,
+                        .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
+                        .waits = g_ptr_array_new_with_free_func(wait_free)};
+    g_array_set_clear_func(run->facts, fact_clear);
+}
+
+void run_clear(struct run *run) {
+    system_free(run->system);
+    if (run->traffic)
+        traffic_result_clear(run->traffic);
+    g_free(run->traffic);
+    if (run->facts)
+        g_array_unref(run->facts);
+    if (run->waits)
+        g_ptr_array_unref(run->waits);
+    g_free(run->dead_reason);
+    *run = (struct run){0};
+}
+
+void run_add_count(struct run *run, const char *key, uint64_t value) {
+    struct run_fact fact = {.key = key, .type = FACT_COUNT, .count = value};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_number(struct run *run, const char *key, double value) {
+    struct run_fact fact = {.key = key, .type = FACT_NUMBER, .number = value};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_text(struct run *run, const char *key, const char *value) {
+    struct run_fact fact = {.key = key, .type = FACT_TEXT, .text = g_strdup(value)};
+    g_array_append_val(run->facts, fact);
+}
+
+/* ---- the host ---- */
+
+struct round_host {
+    struct run_host host;
+    struct run *run;
+    const struct round *rounds;
+    unsigned count, next;
+};
+
+/* Loads a round's flits and commands; the host's own time is not the machine's and costs no cycles. */
+static void load_round(struct system *system, const struct round *round) {
+    struct dispatch *dispatch = &system->agent.dispatch;
+    for (unsigned f = 0; f < round->flit_count; f++)
+        dispatch_stage(dispatch, f, &round->flits[f].payload, FLIT_CU_INST, round->flits[f].txn, round->flits[f].last);
+    for (unsigned c = 0; c < round->command_count; c++)
+        system->agent.control.commands[c] = round->commands[c];
+    if (round->command_count < system->agent.control.room)
+        system->agent.control.commands[round->command_count] = (struct control_command){0};
+}
+
+static cycle_t host_step(void *self, cycle_t now) {
+    struct round_host *host = self;
+    struct system *system = host->run->system;
+    if (host->next > 0 && !system->agent.control.done)
+        return CYCLE_NEVER;
+    if (host->next == host->count) {
+        host->host.finished = true;
+        host->host.done_cycle = now;
+        return CYCLE_NEVER;
+    }
+    load_round(system, &host->rounds[host->next++]);
+    control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
+    return CYCLE_NEVER; /* woken when the engine is done */
+}
+
+/* ---- the run ---- */
+
+/* What the clock's actors share: the groups of the system, and a watch that tells a standstill from a long wait. */
+struct drive {
+    struct run *run;
+    struct run_host *host;
+    struct clock *clock;
+    uint64_t expected;
+    cycle_t limit, every; /* standstill after `limit` cycles, looked at every `every` */
+    bool ended;           /* by the watch */
+    cycle_t stopped_at;
+};
+
+static void declare_dead(struct run *run, cycle_t now, const char *reason) {
+    run->dead = true;
+    run->dead_cycle = now;
+    run->dead_reason = g_strdup(reason);
+}
+
+/* Group 0: the agent's. Its signals say when the run proper is over. */
+static cycle_t agent_group_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    cycle_t due = system_group_step(&system->groups[0], now);
+    if (system->end == CYCLE_NEVER && drive->expected && system->agent.dispatch.signals == drive->expected)
+        system_end(system, now + 1);
+    return due;
+}
+
+/* Due every so often: ends a run in which nothing but polling happened for the limit, or that must not go on. */
+static cycle_t watch_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    bool idle = true;
+    for (unsigned g = 0; g < system->group_count; g++)
+        idle &= system->groups[g].due == CYCLE_NEVER;
+    if (idle)
+        return CYCLE_NEVER;
+    if (now - system_last_progress(system) >= drive->limit || system->hazards.stop) {
+        drive->ended = true;
+        drive->stopped_at = now;
+        clock_stop(drive->clock, now);
+        return CYCLE_NEVER;
+    }
+    return now + drive->every;
+}
+
+static void judge(struct drive *drive, cycle_t last) {
+    struct run *run = drive->run;
+    struct system *system = run->system;
+    bool quiet = system_quiet(system);
+    if (system->hazards.stop)
+        declare_dead(run, last, "a violation after which the run makes no sense");
+    else if (drive->ended)
+        declare_dead(run, drive->stopped_at,
+                     quiet ? "nothing moves but polling" : "nothing can move while work is pending");
+    else if (!drive->host->finished || !quiet)
+        declare_dead(run, last, "no event is left while work is pending");
+    if (system->end == CYCLE_NEVER)
+        system_end(system, run->dead ? run->dead_cycle + 1 : drive->host->done_cycle + 1);
+    system_close(system);
+    run->cycles = system->end - GO_CYCLE;
+}
+
+void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
+    struct system *system = run->system;
+    cycle_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency, last = GO_CYCLE;
+    struct drive drive = {.run = run,
+                          .host = host,
+                          .clock = clock_new(&run->machine->engine),
+                          .expected = expected,
+                          .limit = limit,
+                          .every = MAX(limit / PROGRESS_CHECKS, 1)};
+    gint64 began = g_get_monotonic_time();
+    system->agent.host = host->agent;
+    agent_wake(&system->agent, host->agent.due);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        bool first = g == 0;
+        void *self = first ? (void *)&drive : (void *)&system->groups[g];
+        system->mesh.parts[g].actor =
+            clock_add(drive.clock, "group", first ? agent_group_step : system_group_step, self);
+    }
+    clock_add(drive.clock, "watch", watch_step, &drive);
+    clock_run(drive.clock, CYCLE_NEVER - 1);
+    for (unsigned g = 0; g < system->group_count; g++)
+        last = MAX(last, system->groups[g].stepped);
+    judge(&drive, last);
+    run->expected_signals = expected;
+    run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
+    run->settled_cycles = last + 1 - GO_CYCLE;
+    run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;
+    system->agent.host = (struct agent_host){.due = CYCLE_NEVER};
+    clock_free(drive.clock);
+}
+
+void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {
+    struct round_host host = {.run = run, .rounds = rounds, .count = count};
+    host.host.agent = (struct agent_host){.self = &host, .step = host_step, .due = GO_CYCLE};
+    run_drive(run, &host.host, expected);
+}

@@ -1,0 +1,82 @@
+/* One run of a workload on a machine: what happened, for whoever writes it down. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <glib.h>
+
+#include "model/machine.h"
+#include "noc/traffic.h"
+#include "units/system.h"
+#include "workloads/grade.h"
+#include "workloads/rounds.h"
+#include "workloads/workload.h"
+
+enum run_fact_type {
+    FACT_COUNT,
+    FACT_NUMBER,
+    FACT_TEXT,
+};
+
+/* A figure that only this kind of workload has: one more key of the result. */
+struct run_fact {
+    const char *key; /* "plan.gm" */
+    enum run_fact_type type;
+    uint64_t count;
+    double number;
+    char *text;
+};
+
+/* Who waits for what in a run that can no longer move. */
+struct run_wait {
+    char *who, *what, *held_by;
+};
+
+struct run {
+    struct machine *machine;
+    const struct workload *workload;
+    uint64_t seed;
+    bool strict;
+    struct system *system;          /* NULL for workloads without units */
+    struct traffic_result *traffic; /* of a traffic workload, else NULL */
+    /* Time, in cycles from the first GO. */
+    cycle_t cycles;         /* to the last completion signal */
+    cycle_t host_cycles;    /* to the end of the last control program, as the host's polling sees it */
+    cycle_t settled_cycles; /* to the last write acknowledged and everything quiet */
+    double wall_seconds;    /* host time of the simulation alone */
+    uint64_t host_writes, commands, rounds, instructions, expected_signals;
+    uint64_t macs;     /* multiply-accumulates the problem needs */
+    unsigned clusters; /* that peak throughput counts */
+    /* Grades, where there is an answer. */
+    bool graded;
+    size_t model_mismatches;
+    double model_max_abs;
+    struct numerics vs_quantised, vs_fp64;
+    bool answer_wrong;
+    GArray *facts; /* of struct run_fact */
+    bool dead;
+    cycle_t dead_cycle;
+    char *dead_reason;
+    GPtrArray *waits; /* of struct run_wait */
+};
+
+void run_init(struct run *run, struct machine *machine, const struct workload *workload);
+void run_clear(struct run *run);
+void run_add_count(struct run *run, const char *key, uint64_t value);
+void run_add_number(struct run *run, const char *key, double value);
+void run_add_text(struct run *run, const char *key, const char *value);
+
+/* Who drives a run from outside: stepped by the agent when due, finished once it will do nothing more. */
+struct run_host {
+    struct agent_host agent;
+    bool finished;
+    cycle_t done_cycle; /* of finishing */
+};
+
+/* Runs the system until its host has finished and everything is quiet, or until it stops moving (run->dead, with the
+ * circle of waits). expected: completion signals after which the run counts as over, 0: when the host has finished. */
+void run_drive(struct run *run, struct run_host *host, uint64_t expected);
+
+/* Drives the system through control-program rounds: loads each without time, writes GO, and goes on when the engine is
+ * done. */
+void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected);

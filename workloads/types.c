@@ -1,0 +1,13 @@
+/* The list of workload kinds. A new one is one file and one line here. */
+#include "workloads/workload.h"
+
+extern const struct workload_type workload_gemm;
+extern const struct workload_type workload_program;
+extern const struct workload_type workload_traffic;
+
+const struct workload_type *const workload_types[] = {
+    &workload_gemm,
+    &workload_program,
+    &workload_traffic,
+    NULL,
+};
