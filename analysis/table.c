@@ -112,11 +112,10 @@ static json_t *own_column(const struct store_row *row, const char *path, bool *o
     return NULL;
 }
 
-/* The value at a path, a new reference; NULL when it is not there. */
-static json_t *find_cell(struct record *record, const char *path) {
-    bool own;
-    json_t *cell = own_column(record->row, path, &own);
-    if (own)
+/* The value at a path, a new reference; NULL when it is not there. `own`: it is a column, which may be empty. */
+static json_t *find_cell(struct record *record, const char *path, bool *own) {
+    json_t *cell = own_column(record->row, path, own);
+    if (*own)
         return cell;
     json_t *axes = parsed(&record->axes, record->row->axes);
     json_t *found = json_object_get(axes, without_prefix(path, "axes."));
@@ -267,8 +266,9 @@ static bool read_where(struct table_reader *reader, GError **error) {
 }
 
 static json_t *look_up_cell(struct table_reader *reader, struct record *record, const char *path) {
-    json_t *cell = find_cell(record, path);
-    if (cell)
+    bool own;
+    json_t *cell = find_cell(record, path, &own);
+    if (cell || own)
         g_hash_table_remove(reader->missing, path);
     return cell;
 }

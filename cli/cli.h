@@ -20,7 +20,8 @@ enum cli_status {
     X(describe, "draw a machine and list what it is made of")                                                          \
     X(sweep, "run every point of a sweep")                                                                             \
     X(merge, "put the results of shards together")                                                                     \
-    X(table, "print results of a sweep")
+    X(table, "print results of a sweep")                                                                               \
+    X(compare, "say what changed between two runs or sweeps")
 
 /* argv[0] is the command's name; the status is the program's. */
 #define CLI_DECLARE(name, help) int command_##name(int argc, char **argv);
