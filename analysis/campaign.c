@@ -391,7 +391,7 @@ static bool start_point(struct campaign *campaign, struct slot *slot, GError **e
     char *machine = json_dumps(json_object_get(slot->point.config, "machine"), RESULT_FORMAT);
     GPtrArray *argv = command_of(campaign, &slot->point, seed);
     slot->late = false;
-    slot->worker = worker_start((const char *const *)argv->pdata, machine, error);
+    slot->worker = worker_start((const char *const *)argv->pdata, campaign->options->run, machine, error);
     g_ptr_array_unref(argv);
     free(machine);
     if (!slot->worker) {

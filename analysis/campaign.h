@@ -39,7 +39,9 @@ struct campaign_progress {
 };
 
 struct campaign_options {
-    const char *program; /* what runs a point: PROGRAM run MACHINE WORKLOAD … --json */
+    const char *program;               /* what runs a point: PROGRAM run MACHINE WORKLOAD … --json */
+    int (*run)(int argc, char **argv); /* what a point's process does instead, given the words after PROGRAM; or NULL.
+                                          Starting the program anew would cost most of a cheap point's time */
     unsigned jobs;
     unsigned shard, shards; /* 1..shards; of the plan's points every shards-th belongs to it */
     double time_limit_s;    /* of a point; 0: none */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -59,8 +60,18 @@ static void give(int from, int to) {
         dup2(from, to);
 }
 
-/* In the child: only calls that are safe after fork. */
-static void become(const char *const *argv, int input, int out, int err, pid_t parent) {
+/* The function's turn. Nothing of the parent's is tidied up: it is the parent's. */
+static void call(const char *const *argv, worker_function *function) {
+    close_range(INPUT_DESCRIPTOR + 1, ~0U, 0);
+    char **words = g_strdupv((char **)argv + 1);
+    int status = function((int)g_strv_length(words), words);
+    if (fflush(stdout) != 0)
+        status = EXIT_NOT_STARTED;
+    _exit(status);
+}
+
+/* In the child. */
+static void become(const char *const *argv, worker_function *function, int input, int out, int err, pid_t parent) {
     const struct rlimit none = {0, 0}, output = {OUTPUT_MAX_BYTES, OUTPUT_MAX_BYTES};
     sigset_t nothing;
     setpgid(0, 0);
@@ -79,6 +90,8 @@ static void become(const char *const *argv, int input, int out, int err, pid_t p
     sigemptyset(&nothing);
     sigprocmask(SIG_SETMASK, &nothing, NULL);
     signal(SIGPIPE, SIG_DFL);
+    if (function)
+        call(argv, function);
     execvp(argv[0], (char *const *)argv);
     static const char complaint[] = "the program can't be started\n";
     if (write(STDERR_FILENO, complaint, sizeof complaint - 1) < 0)
@@ -90,15 +103,16 @@ static void start_error(GError **error, const char *what) {
     g_set_error(error, FS_ERROR, FS_ERROR_IO, "flitsim: %s can't be started: %s", what, g_strerror(errno));
 }
 
-struct worker *worker_start(const char *const *argv, const char *input, GError **error) {
+struct worker *worker_start(const char *const *argv, worker_function *function, const char *input, GError **error) {
     struct worker worker = {.end = -1, .out = memory_file("out"), .err = memory_file("err")};
     int given = input ? memory_file("input") : -1;
     bool fine = worker.out >= 0 && worker.err >= 0 && (!input || (given >= 0 && write_whole(given, input)));
     pid_t parent = getpid();
     worker.began = g_get_monotonic_time();
+    fflush(NULL); /* else a child that calls a function writes what we have not yet written */
     worker.pid = fine ? fork() : -1;
     if (worker.pid == 0)
-        become(argv, given, worker.out, worker.err, parent);
+        become(argv, function, given, worker.out, worker.err, parent);
     if (worker.pid > 0) {
         setpgid(worker.pid, worker.pid); /* whoever is first, before anybody kills the group */
         worker.end = pidfd_open(worker.pid, 0);
@@ -165,7 +179,7 @@ void worker_outcome_clear(struct worker_outcome *outcome) {
 }
 
 bool worker_command(const char *const *argv, double limit_s, struct worker_outcome *outcome, GError **error) {
-    struct worker *worker = worker_start(argv, NULL, error);
+    struct worker *worker = worker_start(argv, NULL, NULL, error);
     if (!worker)
         return false;
     struct pollfd end = {.fd = worker->end, .events = POLLIN};

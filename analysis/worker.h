@@ -1,6 +1,6 @@
-/* A program run as a child: one input, its output caught whole, its end waited for through a descriptor that poll
- * knows. The child dies with its parent, has a process group of its own (a Ctrl-C at the terminal is its parent's
- * affair), and can't write without bound. */
+/* A child process, of another program or of a function of this one: one input, its output caught whole, its end waited
+ * for through a descriptor that poll knows. The child dies with its parent, has a process group of its own (a Ctrl-C at
+ * the terminal is its parent's affair), and can't write without bound. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,12 @@ struct worker_outcome {
     double wall_s;
 };
 
-/* `input` may be NULL. NULL and an error when the system refuses. */
-struct worker *worker_start(const char *const *argv, const char *input, GError **error);
+/* What a child may be instead of another program: given argv from its second word on, gives the status of exit. It has
+ * the memory of its parent as it was, which must have no threads. */
+typedef int worker_function(int argc, char **argv);
+
+/* `function` NULL: argv[0] is executed. `input` may be NULL. NULL and an error when the system refuses. */
+struct worker *worker_start(const char *const *argv, worker_function *function, const char *input, GError **error);
 
 /* Readable once the child has ended. */
 int worker_descriptor(const struct worker *worker);

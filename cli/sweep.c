@@ -194,6 +194,7 @@ static int sweep_file(const char *name, const struct sweep_command *command) {
     GError *error = NULL;
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     struct campaign_options options = {.program = self,
+                                       .run = command_run,
                                        .jobs = (unsigned)command->jobs,
                                        .shard = command->shard ? command->shard_number : 1,
                                        .shards = command->shard ? command->shards : 1,
