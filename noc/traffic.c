@@ -763,9 +763,9 @@ static void copy_routers(const struct traffic *run, struct traffic_result *resul
         copy->x = router->x;
         copy->y = router->y;
         for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            copy->in[port] = router->in[port].counts;
+            copy->in[port] = router_input_counts(router, port);
             copy->out[port] = router->out[port].counts;
-            copy->max_depth[port] = router->in[port].peak;
+            copy->max_depth[port] = router_input(router, port)->peak;
         }
     }
 }
