@@ -329,6 +329,37 @@ static void same_destination_is_no_head_of_line_blocking(void) {
     rig_free(rig);
 }
 
+/* The set of outputs wanted behind the slot, which the counters of head-of-line blocking rest on, against the words. */
+static void check_wanted_behind(const struct router *router) {
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        const struct router_input *in = router_input(router, port);
+        unsigned wanted = 0;
+        for (unsigned k = 0; k < in->readable; k++)
+            wanted |= 1u << (in->ring[(in->head + k) % router->part->capacity].tag >> TAG_ROUTE_SHIFT);
+        g_assert_cmpuint(in->behind_any, ==, wanted);
+        g_assert_cmpuint(in->readable, <=, in->count);
+    }
+}
+
+static void wanted_behind_follows_the_words(void) {
+    struct rig *rig = rig_new(3, 2);
+    for (unsigned i = 0; i < 6; i++)
+        source(rig, i % 3 + 1, i / 3 + 1, 1, 1, 1000);
+    for (unsigned cycle = 0; cycle < 1500; cycle++) {
+        for (unsigned i = 0; i < 6; i++) {
+            struct end *end = &rig->ends[i];
+            end->to_x = (cycle * (i + 3) / 2 + i) % 3 + 1;
+            end->to_y = (cycle / (i + 2)) % 2 + 1;
+            end->refuses = (cycle / 10 + i) % 3 == 0;
+        }
+        run(rig, 1);
+        for (unsigned i = 0; i < 6; i++)
+            check_wanted_behind(rig->mesh.at[i]);
+    }
+    g_assert_cmpuint(mesh_hol_cycles(&rig->mesh), >, 100);
+    rig_free(rig);
+}
+
 static void idle_routers_are_not_stepped(void) {
     struct rig *rig = rig_new(14, 14);
     source(rig, 1, 1, 14, 14, 1);
@@ -363,6 +394,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/router/counters/head_of_line_cycles_are_counted", head_of_line_cycles_are_counted);
     g_test_add_func("/router/counters/same_destination_is_no_head_of_line_blocking",
                     same_destination_is_no_head_of_line_blocking);
+    g_test_add_func("/router/counters/wanted_behind_follows_the_words", wanted_behind_follows_the_words);
     g_test_add_func("/router/cost/idle_routers_are_not_stepped", idle_routers_are_not_stepped);
     g_test_add_func("/router/cost/a_router_is_below_4_kb", a_router_is_below_4_kb);
     return g_test_run();
