@@ -14,7 +14,7 @@ static const char *const topology_names[] = {"mesh", "torus", "concentrated", NU
 static const char *const sweep_wait_names[] = {"retired", "issued", NULL};
 static const char *const assembly_names[] = {"direct", "register", NULL};
 static const char *const staging_names[] = {"off", "converged", "per_port", NULL};
-static const char *const class_names[] = {"free", "class", NULL};
+static const char *const class_names[] = {"free", "class", "pair", NULL};
 
 enum {
     TEXT_MAX = 4096,
@@ -51,13 +51,14 @@ const struct config_key machine_keys[] = {
     NUMBER(noc.link_period, 1, 1, 1024, "cycles", "Time a flit occupies a link."),
     NUMBER(noc.pipeline, 0, 0, 64, "cycles", "Extra time between a router's holding slot and its output register."),
     NUMBER(noc.holding_slots, 1, 0, 16, "slots", "Routed flits waiting per input: 1 is the reference with head-of-line blocking, 0 means one per output."),
-    NUMBER(noc.virtual_channels, 1, 1, 16, "channels", "Virtual channels per link."),
-    CHOICE(noc.vc_by_class, class_names, 0, "How flits are dealt to virtual channels: freely, or by message class."),
+    NUMBER(noc.virtual_channels, 1, 1, 8, "channels", "Virtual channels per link."),
+    CHOICE(noc.vc_by_class, class_names, 0, "How flits are dealt to virtual channels: freely (a pair of nodes may see its flits reordered), by message class, or by source and destination."),
     CHOICE(noc.arbitration, arbitration_names, ARBITRATION_FREE_RUNNING, "Output arbiter: a pointer that moves every cycle (reference), one that moves past the winner, oldest flit first, or a matrix arbiter."),
     CHOICE(noc.routing, routing_names, ROUTING_XY, "Route of a flit: x then y (reference), y then x, two adaptive turn models, or a table."),
     CHOICE(noc.topology, topology_names, TOPOLOGY_MESH, "Mesh, torus, or a mesh with several endpoints per router."),
     NUMBER(noc.concentration, 1, 1, 16, "endpoints", "Endpoints per router of a concentrated mesh."),
     FLAG(noc.force_deadlockable, 0, "Accept a routing whose channels can wait in a circle."),
+    FLAG(noc.force_reordering, 0, "Accept a network that can reorder the flits of a pair of nodes."),
     TEXT(noc.routing_table, "File of the routing table, with noc.routing = table."),
 
     PRESET(endpoint.inst_depth, 32, 512, 1, 65536, "flits", "Instruction queue of a unit."),
@@ -532,11 +533,6 @@ static bool check_noc(const struct json_source *source, const struct machine *ma
                                  "noc.topology is %s and noc.concentration is %u, expected concentrated with more than "
                                  "1, or another with 1",
                                  topology_names[noc->topology], noc->concentration);
-    if (noc->topology == TOPOLOGY_TORUS && noc->virtual_channels < 2 && !noc->force_deadlockable)
-        return json_source_error(
-            source, error, JSON_PLACE_VALUE, given_of(source, "noc.virtual_channels", "noc.topology"), 0,
-            "noc.topology is torus and noc.virtual_channels is 1: its rings can deadlock, expected "
-            "2 or more (or noc.force_deadlockable)");
     return true;
 }
 

@@ -135,7 +135,7 @@ struct memory_params {
     bool fetch_transform;
     bool upload_transform;
     char *occupants; /* of the transform slot, by id from 1, separated by commas; NULL: quantiser */
-    int staging; /* enum staging_kind */
+    int staging;     /* enum staging_kind */
     unsigned staging_entries, staging_banks;
     bool split_pages;    /* the agent splits bursts at 4 KB pages */
     bool serial_entries; /* an entry is emitted whole before the next one is fetched: baseline machine */

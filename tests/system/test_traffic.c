@@ -385,14 +385,28 @@ static void bad_traces_are_refused(void) {
     }
 }
 
-static void other_routers_are_refused(void) {
+/* What the reference router lacks runs on the what-if network; what can deadlock is refused with the circle. */
+static void other_routers_stand_in(void) {
     struct traffic_params params = short_run(TRAFFIC_UNIFORM, 0.1);
-    struct machine machine = bare_machine(4, 4);
+    struct machine machine;
+    struct traffic_result result;
     GError *error = NULL;
-    machine.noc.holding_slots = 2;
+    machine_init(&machine);
+    machine.nx = machine.ny = 4;
+    machine.bare = true;
+    machine.noc.holding_slots = 0;
+    g_assert_true(traffic_run(&machine, &params, &result, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(result.delivered, >, 0);
+    g_assert_cmpuint(result.delivered, ==, result.generated);
+    traffic_result_clear(&result);
+    machine.nx = machine.ny = 8;
+    machine.noc.holding_slots = 1;
+    machine.noc.topology = TOPOLOGY_TORUS;
     g_assert_false(traffic_check(&machine, &params, &error));
-    g_assert_nonnull(strstr(error->message, "noc.holding_slots"));
+    g_assert_nonnull(strstr(error->message, "can deadlock"));
     g_clear_error(&error);
+    machine_clear(&machine);
 }
 
 static void percentiles_are_exact(void) {
@@ -432,7 +446,7 @@ int main(int argc, char **argv) {
     TEST("trace", packets_wait_for_others);
     TEST("refused", bad_parameters_are_refused);
     TEST("refused", bad_traces_are_refused);
-    TEST("refused", other_routers_are_refused);
+    TEST("refused", other_routers_stand_in);
 #undef TEST
     return g_test_run();
 }

@@ -21,6 +21,12 @@ static bool in_range(const struct cluster *cluster, unsigned buf, uint32_t offse
     }
 }
 
+/* A flit from the cluster's own coordinate may also come from another mesh. */
+static bool sends_to_itself(const struct cluster *cluster) {
+    const struct destination *to = &cluster->destination;
+    return to->dnode && !to->dfin && to->dst_x == cluster->x && to->dst_y == cluster->y;
+}
+
 static void open_burst(struct cluster *cluster, const struct flit *flit, cycle_t now) {
     struct peer_stream *peer = &cluster->peer;
     const struct word256 *payload = &flit->payload;
@@ -44,7 +50,7 @@ static void open_burst(struct cluster *cluster, const struct flit *flit, cycle_t
                       "counted out, nothing written",
                       len + 1, peer->buf, peer->offset);
     }
-    if (peer->buf == BUFFER_TILE && flit->src_x == cluster->x && flit->src_y == cluster->y)
+    if (peer->buf == BUFFER_TILE && flit->src_x == cluster->x && flit->src_y == cluster->y && sends_to_itself(cluster))
         hazard_report(cluster->hazards, "cluster.self_peer", now, cluster->name,
                       "the cluster sends a resident tile to itself");
     cluster_event(cluster, "burst opened", peer->buf, peer->offset, now);
