@@ -83,8 +83,10 @@ static int router_actor(const struct search *search, const struct router *router
     return actor(search, ACTOR_ROUTER, number * ROUTER_PORTS + input);
 }
 
-static int router_input(const struct search *search, const struct link_sink *out) {
+static int link_input(const struct search *search, const struct link_sink *out) {
     const struct router_end *end = out->self;
+    if (search->system->mesh.flex) /* the what-if network shows no routers */
+        return NOBODY;
     return router_actor(search, end->router, end->input);
 }
 
@@ -116,10 +118,10 @@ static void look_at_router(struct search *search, const struct router *router) {
         int holder = receiver(search, router, output);
         const struct flit *flit = flit_at(router->part->pool, router->out[output].word.flit);
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
-            if (router->occupied >> input & 1 && router->in[input].slot.tag >> TAG_ROUTE_SHIFT == output)
+            if (router->occupied >> input & 1 && router_input(router, input)->slot.tag >> TAG_ROUTE_SHIFT == output)
                 wait(search, router_actor(search, router, input), holder, search->since,
                      "the receiver to take a flit for (%u,%u), in front of %u more", flit->dst_x, flit->dst_y,
-                     router->in[input].count + 1u);
+                     router_input(router, input)->count + 1u);
     }
 }
 
@@ -154,7 +156,7 @@ static void look_at_drain(struct search *search, unsigned u) {
         return;
     if (endpoint->output != FLIT_NONE) {
         const struct flit *flit = flit_at(endpoint->pool, endpoint->output);
-        wait(search, actor(search, ACTOR_DRAIN, u), router_input(search, &endpoint->out), cluster->account.since,
+        wait(search, actor(search, ACTOR_DRAIN, u), link_input(search, &endpoint->out), cluster->account.since,
              "the link to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
     } else {
         wait(search, actor(search, ACTOR_DRAIN, u), NOBODY, cluster->account.since,
@@ -243,7 +245,7 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     look_at_slots(search, port);
     if (port->output != FLIT_NONE) {
         const struct flit *flit = flit_at(port->pool, port->output);
-        wait(search, actor(search, ACTOR_EMIT, port->index), router_input(search, &port->out), port->account.since,
+        wait(search, actor(search, ACTOR_EMIT, port->index), link_input(search, &port->out), port->account.since,
              "the mesh to take a flit of type %u for (%u,%u)", flit->type, flit->dst_x, flit->dst_y);
     }
 }
@@ -277,8 +279,8 @@ static void look_at_dispatch(struct search *search) {
     if (dispatch->output != FLIT_NONE) {
         const struct flit *flit = flit_at(dispatch->pool, dispatch->output);
         const struct mem_port *port = &agent->ports[port_of_row(agent, flit->dst_y)];
-        wait(search, self, router_input(search, &port->out), search->since,
-             "the mesh to take an instruction for (%u,%u)", flit->dst_x, flit->dst_y);
+        wait(search, self, link_input(search, &port->out), search->since, "the mesh to take an instruction for (%u,%u)",
+             flit->dst_x, flit->dst_y);
     } else if (credit_out(dispatch)) {
         wait(search, self, working_unit(search), search->since,
              "an instruction's completion: credit is 0 with %u flits left", dispatch->left);
@@ -452,11 +454,11 @@ static void add_queue(struct deadlock_report *report, const struct fifo *fifo, c
 
 static void list_input(struct deadlock_report *report, const struct search *search, const struct router *router,
                        unsigned input) {
-    if (router->in[input].count < router->part->capacity)
+    if (router_input(router, input)->count < router->part->capacity)
         return;
     g_autofree char *name = actor_name(search, router_actor(search, router, input));
-    g_ptr_array_add(report->queues,
-                    g_strdup_printf("%s holds %u of %u", name, router->in[input].count, router->part->capacity));
+    g_ptr_array_add(report->queues, g_strdup_printf("%s holds %u of %u", name, router_input(router, input)->count,
+                                                    router->part->capacity));
 }
 
 static void list_queues(struct deadlock_report *report, const struct search *search) {
@@ -466,7 +468,7 @@ static void list_queues(struct deadlock_report *report, const struct search *sea
         add_queue(report, &endpoint->recv, g_strdup_printf("%s, receive queue", endpoint->name));
         add_queue(report, &endpoint->inst, g_strdup_printf("%s, instruction queue", endpoint->name));
     }
-    for (unsigned r = 0; r < system->mesh.count; r++)
+    for (unsigned r = 0; system->mesh.at && r < system->mesh.count; r++)
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
             list_input(report, search, system->mesh.at[r], input);
 }
@@ -482,7 +484,7 @@ static void look_at_all(struct search *search) {
     }
     for (unsigned p = 0; p < system->agent.port_count; p++)
         look_at_port(search, &system->agent.ports[p]);
-    for (unsigned r = 0; r < system->mesh.count; r++)
+    for (unsigned r = 0; system->mesh.at && r < system->mesh.count; r++)
         look_at_router(search, system->mesh.at[r]);
 }
 
