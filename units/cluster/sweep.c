@@ -77,7 +77,7 @@ static void issue(struct cluster *cluster, cycle_t now) {
         cluster->counts.add_emit++;
         cluster->counts.saturated += fp22_tile_emit(cluster->tile[address], cluster->params->accumulator_bits, &out);
         cluster->emit_times[cluster->emits_issued++ % G_N_ELEMENTS(cluster->emit_times)] = now;
-        drain_queue_push(cluster, &out, now + ISSUE_TO_COMMAND + COMMAND_TO_EMIT);
+        drain_queue_push(cluster, &out, now + ISSUE_TO_COMMAND + cluster->params->accumulator_latency);
     } else {
         cluster->counts.add++;
     }
