@@ -5,14 +5,14 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "analysis/replay_curve.h"
 #include "analysis/replay_control.h"
+#include "analysis/replay_curve.h"
 #include "analysis/replay_gemm.h"
 #include "analysis/replay_interlink.h"
 #include "analysis/replay_mover.h"
-#include "analysis/replay_vector.h"
 #include "analysis/replay_peer.h"
 #include "analysis/replay_trace.h"
+#include "analysis/replay_vector.h"
 #include "model/error.h"
 
 typedef bool (*replay_function)(const json_t *entry, const json_t *description, struct replay_result *result,

@@ -369,15 +369,8 @@ static bool stuck(const struct recorder *recorder) {
 
 static void run(struct recorder *recorder) {
     cycle_t now = 0;
-    uint64_t progress = 0;
-    cycle_t moved = 0;
-    while (step(recorder, now) && now < CYCLE_LIMIT && now < moved + QUIET_READ) {
-        uint64_t reached = line_progress(recorder->line) + (uint64_t)recorder->last;
-        if (reached != progress)
-            moved = now;
-        progress = reached;
+    while (step(recorder, now) && now < CYCLE_LIMIT && (gint64)now < recorder->last + RESET_LEAD + QUIET_READ)
         now++;
-    }
     if (stuck(recorder))
         recorder->last = DEADLOCK_EVENT;
 }

@@ -34,11 +34,19 @@ static bool write_file(const char *folder, const char *name, const json_t *docum
     return false;
 }
 
+/* The result, and the machine with every key, so that the folder tells what was run. */
+static bool write_folder(const char *folder, const struct run *run, const json_t *result, GError **error) {
+    json_t *machine = config_machine_tree(run->machine);
+    bool fine = write_file(folder, "result.json", result, error) && write_file(folder, "machine.json", machine, error);
+    json_decref(machine);
+    return fine;
+}
+
 static int report(const struct options *options, const struct run *run, GError **error) {
     json_t *result = result_build(run, error);
     if (!result)
         return cli_fail(*error);
-    if (options->out && !write_file(options->out, "result.json", result, error)) {
+    if (options->out && !write_folder(options->out, run, result, error)) {
         json_decref(result);
         return cli_fail(*error);
     }
@@ -90,7 +98,10 @@ int command_run(int argc, char **argv) {
     if (!config_load_machine(&machine, argv[1], options.sets, &error)) {
         status = cli_fail(error);
     } else {
-        if (!workload_load(&workload, argv[2], options.sets, &error)) {
+        if (!system_check(&machine, &error)) {
+            g_prefix_error(&error, "%s:1:1: ", argv[1]);
+            status = cli_fail(error);
+        } else if (!workload_load(&workload, argv[2], options.sets, &error)) {
             status = cli_fail(error);
         } else {
             status = run_workload(&options, &machine, &workload);

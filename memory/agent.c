@@ -76,9 +76,11 @@ static void link_deliver(void *self, flit_index flit, cycle_t now) {
 void agent_begin(struct agent *agent, cycle_t now) {
     agent->turn = agent->remote_turn = -1;
     agent->turn_cycle = now;
+    if (agent->interlink && interlink_incoming(agent->interlink) <= now)
+        agent_wake(agent, now);
     for (unsigned k = 0; k < agent->port_count; k++) {
         unsigned p = (agent->turn_pointer + k) % agent->port_count;
-        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y);
+        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y, now);
         if (offered == FLIT_NONE || memory_class(flit_at(agent->pool, offered)) ||
             marked(agent, flit_at(agent->pool, offered)))
             continue;
@@ -87,7 +89,7 @@ void agent_begin(struct agent *agent, cycle_t now) {
     }
     for (unsigned k = 0; agent->interlink && k < agent->port_count; k++) {
         unsigned p = (agent->remote_pointer + k) % agent->port_count;
-        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y);
+        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y, now);
         if (offered == FLIT_NONE || !marked(agent, flit_at(agent->pool, offered)))
             continue;
         agent->remote_turn = (int)p;
@@ -162,6 +164,9 @@ void agent_init(struct agent *agent, const struct machine *machine, struct mesh 
     for (unsigned p = 0; p < machine->port_count; p++) {
         struct mem_port *port = &agent->ports[p];
         port_init(port, machine, p, pool, hazards);
+        port->dram = dram;
+        port->ports = agent->ports;
+        port->port_count = machine->port_count;
         agent->links[p] = (struct agent_port_link){agent, p};
         struct link_sink receiver = {.self = &agent->links[p], .accepts = link_accepts, .deliver = link_deliver};
         port->out = mesh_attach(mesh, port->x, port->y, receiver);
@@ -176,15 +181,9 @@ void agent_init(struct agent *agent, const struct machine *machine, struct mesh 
     control_init(&agent->control, machine, &agent->dispatch);
 }
 
-static void wake_agent(void *agent, cycle_t at) {
-    agent_wake(agent, at);
-}
-
 void agent_join_line(struct agent *agent, const struct machine *machine, struct interlink *interlink) {
     unsigned count = agent->port_count + 2; /* ports, host window, mover */
     agent->interlink = interlink;
-    interlink->waker = agent;
-    interlink->wake = wake_agent;
     for (unsigned p = 0; p < agent->port_count; p++)
         agent->ports[p].mesh = interlink->mesh;
     splitter_init(&agent->splitter, agent->requesters[count - 1], interlink);

@@ -60,6 +60,7 @@ struct write_slot {
     uint8_t tag;
     uint64_t address;
     unsigned expected, received;
+    cycle_t ready_since; /* SLOT_READY */
     struct word256 words[SLOT_WORDS];
 };
 
@@ -78,6 +79,7 @@ struct entry_run {
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
     uint8_t tag; /* of the entry being fetched */
+    uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
 };
@@ -98,6 +100,10 @@ struct mem_port {
     bool fetch_transform, rtl_defects;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
+    /* For reports of races, when set: the memory behind, and all ports before it. */
+    struct dram *dram;
+    const struct mem_port *ports;
+    unsigned port_count;
     struct flit_pool *pool;
     struct hazard_log *hazards;
     struct link_sink out;
@@ -126,7 +132,7 @@ struct mem_port {
     unsigned words_offered, words_accepted;
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
-    unsigned slots_used;
+    unsigned slots_used; /* not free */
     flit_index output;
     struct account account;
     struct port_counts counts;

@@ -25,6 +25,13 @@ static void receive_init(struct interlink_receive *receive, unsigned room) {
     receive->headers = (struct interlink_headers){.ring = g_new0(struct interlink_arrival, room), .capacity = room};
 }
 
+static void wire_init(struct interlink_wire *wire, unsigned room) {
+    uint32_t size = 1;
+    while (size < room)
+        size *= 2;
+    *wire = (struct interlink_wire){.ring = g_new0(struct interlink_mail, size), .mask = size - 1};
+}
+
 void interlink_init(struct interlink *interlink, const struct machine *machine, unsigned mesh, struct flit_pool *pool,
                     struct hazard_log *hazards) {
     const struct interlink_params *params = &machine->interlink;
@@ -42,8 +49,7 @@ void interlink_init(struct interlink *interlink, const struct machine *machine, 
         beats_init(&interlink->encaps[e].beats, 2 * params->max_beats);
     for (unsigned l = 0; l < INTERLINK_LINKS; l++) {
         struct interlink_link *link = &interlink->links[l];
-        link->pending_room = params->pipe_stages + RETURN_ROOM;
-        link->pending = g_new0(struct interlink_return, link->pending_room);
+        wire_init(&link->incoming, params->pipe_stages + WIRE_ROOM);
         for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
             link->slots[c] = (struct interlink_slot){.winner = INPUT_TRANSIT, .credit = params->rx_beats};
             receive_init(&link->receive[c], params->rx_beats);
@@ -56,7 +62,7 @@ void interlink_clear(struct interlink *interlink) {
         g_free(interlink->encaps[e].beats.ring);
     g_free(interlink->encaps);
     for (unsigned l = 0; l < INTERLINK_LINKS; l++) {
-        g_free(interlink->links[l].pending);
+        g_free(interlink->links[l].incoming.ring);
         for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
             g_free(interlink->links[l].receive[c].beats.ring);
             g_free(interlink->links[l].receive[c].headers.ring);
@@ -313,18 +319,46 @@ uint64_t interlink_status(const struct interlink *interlink, unsigned index) {
 
 /* ---- one cycle ---- */
 
+/* The next mail on the way to a link, NULL if there is none. */
+static const struct interlink_mail *next_mail(const struct interlink_wire *wire) {
+    return wire->taken == atomic_load_explicit(&wire->pushed, memory_order_acquire)
+               ? NULL
+               : &wire->ring[wire->taken & wire->mask];
+}
+
+cycle_t interlink_incoming(const struct interlink *interlink) {
+    cycle_t first = CYCLE_NEVER;
+    for (unsigned l = 0; l < INTERLINK_LINKS; l++) {
+        const struct interlink_mail *mail = next_mail(&interlink->links[l].incoming);
+        if (mail)
+            first = MIN(first, mail->stored + 1);
+    }
+    return first;
+}
+
+static void store(struct interlink *interlink, struct interlink_link *link, const struct interlink_mail *mail) {
+    if (mail->opens && mail->header.kind == PACKET_CREDIT) {
+        link->slots[mail->header.field].credit += mail->header.txn;
+        return;
+    }
+    struct interlink_receive *receive = &link->receive[mail->class];
+    cycle_t readable = mail->stored + interlink->machine->noc.fall_through;
+    if (mail->opens)
+        headers_push(&receive->headers, &mail->header, readable);
+    beats_push(&receive->beats, &mail->beat, readable);
+    link->rx_beats++;
+    link->rx_packets += mail->opens;
+}
+
 void interlink_begin(struct interlink *interlink, cycle_t now) {
     interlink->now = now;
     interlink->word.taken = false;
     for (unsigned l = 0; l < INTERLINK_LINKS; l++) {
         struct interlink_link *link = &interlink->links[l];
-        while (link->pending_count && link->pending[link->pending_head].ready <= now) {
-            const struct interlink_return *entry = &link->pending[link->pending_head];
-            link->slots[entry->class].credit += entry->credits;
-            link->rx_beats += entry->counts;
-            link->rx_packets += entry->opens;
-            link->pending_head = (link->pending_head + 1) % link->pending_room;
-            link->pending_count--;
+        const struct interlink_mail *mail;
+        while ((mail = next_mail(&link->incoming)) && mail->stored < now) {
+            store(interlink, link, mail);
+            link->incoming.taken++;
         }
     }
 }
@@ -346,8 +380,6 @@ static cycle_t link_due(const struct interlink_link *link, cycle_t now) {
     cycle_t due = CYCLE_NEVER;
     if (link->state != TX_IDLE || link->dropping)
         return now + 1;
-    if (link->pending_count)
-        due = MIN(due, link->pending[link->pending_head].ready);
     for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
         if (link->slots[c].full || link->slots[c].owed)
             return now + 1;
@@ -367,7 +399,8 @@ cycle_t interlink_due(const struct interlink *interlink, cycle_t now) {
     for (unsigned e = 0; e < interlink->encap_count; e++)
         if (interlink->encaps[e].closed)
             return now + 1;
-    return MIN(link_due(&interlink->links[0], now), link_due(&interlink->links[1], now));
+    cycle_t due = MIN(link_due(&interlink->links[0], now), link_due(&interlink->links[1], now));
+    return MIN(due, MAX(interlink_incoming(interlink), now + 1));
 }
 
 bool interlink_quiet(const struct interlink *interlink) {

@@ -2,14 +2,14 @@
  * sent over up to two links under credit; what arrives is passed on along the line, written to memory, put into the
  * mesh or counted. It lives in the memory agent and is stepped with it.
  *
- * Nothing crosses between two meshes but stamped beats and credits: a sender puts them into its neighbour's receive
- * FIFOs with the cycle from which they can be seen, which lies at least two cycles ahead. So meshes may be stepped in
- * any order within a cycle.
+ * Nothing crosses between two meshes but stamped beats and credits, which work three cycles after they were decided at
+ * the earliest. So meshes may be stepped in any order within a cycle, or at the same time.
  *
  * Order within a cycle: interlink_begin(); then flits may be taken from the mesh (interlink_takes(), interlink_take());
  * the owner tells what happened to the injected flit and the inbound write; interlink_step() last. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,7 +58,7 @@ struct interlink_beat {
 
 struct interlink_beats {
     struct interlink_beat *ring;
-    unsigned capacity, head, count, peak;
+    unsigned capacity, head, count;
 };
 
 struct interlink_arrival {
@@ -77,11 +77,22 @@ struct interlink_receive {
     struct interlink_beats beats;
 };
 
-/* Credit on its way back, or a count of what was received: both take effect at a cycle. */
-struct interlink_return {
-    cycle_t ready;
-    unsigned class, credits; /* of a credit packet */
-    bool counts, opens;      /* a beat to be counted as received; the first of a packet */
+/* What a neighbour has put on the link: a credit packet or a beat. */
+struct interlink_mail {
+    cycle_t stored; /* cycle in which it is written to its FIFO or counter: works from the next on */
+    bool opens;     /* has a header: the first beat of a packet */
+    struct interlink_header header;
+    unsigned class;
+    struct flit beat;
+};
+
+/* One direction of a link, from the sender's output register to the receiver's FIFOs. One writes, one reads, and they
+ * may be stepped at the same time. */
+struct interlink_wire {
+    struct interlink_mail *ring;
+    uint32_t mask;
+    _Atomic uint32_t pushed; /* by the sender */
+    uint32_t taken;          /* by the receiver */
 };
 
 enum interlink_tx_state {
@@ -111,8 +122,7 @@ struct interlink_link {
     unsigned class, left; /* of the packet being sent */
     unsigned returned;    /* credits in the packet being sent */
     unsigned dropping;    /* beats still to come of a transit packet that has no way */
-    struct interlink_return *pending;
-    unsigned pending_room, pending_head, pending_count;
+    struct interlink_wire incoming;
     uint32_t tx_packets, tx_beats, rx_packets, rx_beats;
     uint32_t busy_cycles, starved_cycles; /* not idle; idle with a header that waits for credit */
 };
@@ -224,7 +234,7 @@ struct interlink {
     struct interlink_bell doorbells[MACHINE_MAX_MESHES];
     uint32_t doorbells_sent, local_blocked, transit_blocked, transit_packets;
     uint64_t progress; /* grows with every beat sent or used */
-    void *waker;       /* of the owner: called when a neighbour has sent something */
+    void *waker;       /* of the owner: a neighbour has sent something that works from cycle `at` on */
     void (*wake)(void *waker, cycle_t at);
     struct interlink_trace *trace;
 };
@@ -236,7 +246,9 @@ void interlink_clear(struct interlink *interlink);
 /* Joins link 1 of `lower` to link 0 of `upper`. */
 void interlink_join(struct interlink *lower, struct interlink *upper);
 
-/* Start of a cycle: credits and counts that are due take effect. */
+/* First cycle in which what the neighbours have sent so far works, CYCLE_NEVER if nothing is on its way. */
+cycle_t interlink_incoming(const struct interlink *interlink);
+/* Start of a cycle: what has come over the links goes into FIFOs and counters. */
 void interlink_begin(struct interlink *interlink, cycle_t now);
 /* May a marked flit be taken (or dropped) in this cycle? From the state at its start; a flit of another burst than the
  * open one has to wait. */

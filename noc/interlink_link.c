@@ -249,36 +249,32 @@ void switch_update(struct interlink *interlink, struct interlink_cycle *cycle, c
 
 /* ---- link ---- */
 
-/* Puts a beat on the output register, from where the neighbour stores it. */
+/* Puts a beat on the output register, from where the neighbour stores it. beat: NULL for a credit packet. */
 static void send(struct interlink *interlink, unsigned l, const struct interlink_header *header,
                  const struct flit *beat, bool last, cycle_t now) {
     struct interlink_link *link = &interlink->links[l];
-    struct interlink_link *there = &link->peer->links[link->peer_link];
-    cycle_t on_register = now + 1, arrives = on_register + interlink->machine->interlink.pipe_stages;
-    cycle_t readable = arrives + LINK_STORES + interlink->machine->noc.fall_through;
+    struct interlink_wire *wire = &link->peer->links[link->peer_link].incoming;
+    cycle_t on_register = now + 1;
     interlink_trace_event(interlink,
                           &(struct interlink_event){.kind = EVENT_BEAT, .link = l, .header = header, .last = last},
                           on_register);
-    g_assert(there->pending_count < there->pending_room);
-    struct interlink_return *entry =
-        &there->pending[(there->pending_head + there->pending_count++) % there->pending_room];
-    *entry = (struct interlink_return){.ready = arrives + LINK_COUNTS};
-    if (!beat) {
-        entry->class = header->field;
-        entry->credits = header->txn;
-    } else {
-        entry->counts = true;
-        entry->opens = header != NULL;
-        struct interlink_receive *receive = &there->receive[link->class];
-        if (header)
-            headers_push(&receive->headers, header, readable);
-        beats_push(&receive->beats, beat, readable);
+    uint32_t number = atomic_load_explicit(&wire->pushed, memory_order_relaxed);
+    struct interlink_mail *mail = &wire->ring[number & wire->mask];
+    mail->stored = on_register + interlink->machine->interlink.pipe_stages + LINK_STORES;
+    mail->opens = header != NULL;
+    mail->class = link->class;
+    if (header)
+        mail->header = *header;
+    if (beat) {
+        mail->beat = *beat;
         link->tx_beats++;
-        link->tx_packets += header != NULL;
+        link->tx_packets += mail->opens;
     }
+    cycle_t works = mail->stored + 1;
+    atomic_store_explicit(&wire->pushed, number + 1, memory_order_release);
     interlink->progress++;
     if (link->peer->wake)
-        link->peer->wake(link->peer->waker, MIN(readable, entry->ready));
+        link->peer->wake(link->peer->waker, works);
 }
 
 /* Class whose credit goes back now, -1: none. */

@@ -11,10 +11,9 @@ enum {
 
 enum {
     ENCAPS_PER_SOURCE = 64, /* of the what-if: more bursts than a mesh has units behind one agent */
-    RETURN_ROOM = 16,
-    CREDITS_MAX = 255, /* in one packet */
-    LINK_STORES = 1,   /* link register to FIFO write */
-    LINK_COUNTS = 2,   /* link register to counter */
+    WIRE_ROOM = 8,          /* mails between the sender's step and the receiver's, beside the pipe stages */
+    CREDITS_MAX = 255,      /* in one packet */
+    LINK_STORES = 1,        /* link register to FIFO or counter */
 };
 
 /* What is decided in one cycle from the state at its start. */
@@ -38,7 +37,6 @@ static inline void beats_push(struct interlink_beats *beats, const struct flit *
     g_assert(beats->count < beats->capacity);
     unsigned tail = (beats->head + beats->count++) % beats->capacity;
     beats->ring[tail] = (struct interlink_beat){.ready = ready, .flit = *flit};
-    beats->peak = MAX(beats->peak, beats->count);
 }
 
 static inline bool beats_readable(const struct interlink_beats *beats, cycle_t now) {

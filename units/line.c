@@ -7,7 +7,7 @@ struct line *line_new(const struct machine *machine, GError **error) {
     line->count = machine->mesh_count;
     for (unsigned m = 0; m < line->count; m++) {
         line->machines[m] = machine->meshes[m];
-        line->machines[m].engine.routers_per_actor = 0; /* a mesh of a line is one group */
+        line->machines[m].engine.routers_per_actor = line->machines[m].nx * line->machines[m].ny; /* one group */
         struct system *system = line->meshes[m] = system_new(&line->machines[m], error);
         if (!system) {
             line_free(line);
@@ -33,9 +33,10 @@ void line_free(struct line *line) {
     g_free(line);
 }
 
-/* When a mesh has something to do: on its own account, or because a neighbour or a driver woke its agent. */
+/* When a mesh has something to do: on its own account, or because of what a neighbour has sent. */
 static cycle_t due_of(const struct line *line, unsigned m) {
-    return MIN(line->next[m], line->meshes[m]->agent.due);
+    const struct system *system = line->meshes[m];
+    return MIN(MIN(system->groups[0].due, system->agent.due), interlink_incoming(&line->interlinks[m]));
 }
 
 cycle_t line_step(struct line *line, cycle_t now) {
@@ -43,7 +44,7 @@ cycle_t line_step(struct line *line, cycle_t now) {
     for (unsigned k = 0; k < line->count; k++) {
         unsigned m = line->backwards ? line->count - 1 - k : k;
         if (due_of(line, m) <= now)
-            line->next[m] = system_step(line->meshes[m], now);
+            system_step(line->meshes[m], now);
     }
     for (unsigned m = 0; m < line->count; m++)
         due = MIN(due, due_of(line, m));
@@ -51,7 +52,8 @@ cycle_t line_step(struct line *line, cycle_t now) {
 }
 
 void line_wake(struct line *line, unsigned mesh, cycle_t at) {
-    line->next[mesh] = MIN(line->next[mesh], at);
+    struct system_group *group = &line->meshes[mesh]->groups[0];
+    group->due = MIN(group->due, at);
 }
 
 bool line_quiet(const struct line *line) {
@@ -61,11 +63,11 @@ bool line_quiet(const struct line *line) {
     return true;
 }
 
-uint64_t line_progress(const struct line *line) {
-    uint64_t progress = 0;
+cycle_t line_last_progress(const struct line *line) {
+    cycle_t last = 0;
     for (unsigned m = 0; m < line->count; m++)
-        progress += system_progress(line->meshes[m]);
-    return progress;
+        last = MAX(last, system_last_progress(line->meshes[m]));
+    return last;
 }
 
 uint64_t line_hazard_count(const struct line *line, const char *id) {
