@@ -108,6 +108,7 @@ const struct config_key machine_keys[] = {
     NUMBER(cluster.tiles, 512, 1, 65536, "sub-tiles", "Resident tile in sub-tiles of 4 x 4 outputs, a power of two."),
     NUMBER(cluster.drain_queue, 128, 1, 65536, "words", "Drain queue between accumulator and burst collector."),
     NUMBER(cluster.drain_limit, 112, 1, 65536, "words", "A sweep is held when this many results wait in the drain queue."),
+    NUMBER(cluster.accumulator_latency, 8, 2, 255, "cycles", "From an accumulator command that hands a result out to the result in the drain queue."),
     NUMBER(cluster.accumulator_bits, 14, 8, 16, "bits", "Fraction bits of the accumulator's format."),
     FLAG(cluster.double_rate, 0, "Run the array at twice the accumulator's clock."),
     FLAG(cluster.pacing, 1, "Hold issues of small tiles so that a sub-tile recurs no sooner than reuse_min cycles."),
