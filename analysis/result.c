@@ -62,6 +62,7 @@ static json_t *build_counts(const struct run *run) {
         const char *key;
         uint64_t value;
     } rows[] = {{"host_writes", run->host_writes},
+                {"mover_writes", run->mover_writes},
                 {"commands", run->commands},
                 {"rounds", run->rounds},
                 {"instructions", in[FLIT_CU_INST]},
@@ -176,20 +177,24 @@ static json_t *build_output(const struct router_output_counts *counts) {
     return output;
 }
 
+static json_t *build_router(const struct router_figures *router) {
+    json_t *object = json_object(), *in = json_array(), *out = json_array();
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
+        json_array_append_new(out, build_output(&router->out[port]));
+    }
+    put_count(object, "x", router->x);
+    put_count(object, "y", router->y);
+    put(object, "in", in);
+    put(object, "out", out);
+    return object;
+}
+
 static json_t *build_routers(const struct mesh *mesh) {
     json_t *routers = json_array();
-    for (uint32_t i = 0; i < mesh->count; i++) {
-        const struct router *router = mesh->at[i];
-        json_t *object = json_object(), *in = json_array(), *out = json_array();
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_array_append_new(in, build_input(&router->in[port].counts, router->in[port].peak));
-            json_array_append_new(out, build_output(&router->out[port].counts));
-        }
-        put_count(object, "x", router->x);
-        put_count(object, "y", router->y);
-        put(object, "in", in);
-        put(object, "out", out);
-        json_array_append_new(routers, object);
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        json_array_append_new(routers, build_router(&router));
     }
     return routers;
 }
@@ -282,19 +287,8 @@ static json_t *build_traffic(const struct traffic_result *traffic) {
 
 static json_t *build_traffic_routers(const struct traffic_result *traffic) {
     json_t *routers = json_array();
-    for (unsigned i = 0; i < traffic->nodes; i++) {
-        const struct traffic_router *router = &traffic->routers[i];
-        json_t *object = json_object(), *in = json_array(), *out = json_array();
-        put_count(object, "x", router->x);
-        put_count(object, "y", router->y);
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
-            json_array_append_new(out, build_output(&router->out[port]));
-        }
-        put(object, "in", in);
-        put(object, "out", out);
-        json_array_append_new(routers, object);
-    }
+    for (unsigned i = 0; i < traffic->router_count; i++)
+        json_array_append_new(routers, build_router(&traffic->routers[i]));
     return routers;
 }
 
@@ -435,12 +429,9 @@ char *result_digest(const struct run *run) {
         }
         for (unsigned p = 0; p < system->agent.port_count; p++)
             feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
-        for (uint32_t i = 0; i < system->mesh.count; i++) {
-            const struct router *router = system->mesh.at[i];
-            for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-                feed(checksum, &router->in[port].counts, sizeof router->in[port].counts);
-                feed(checksum, &router->out[port].counts, sizeof router->out[port].counts);
-            }
+        for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
+            struct router_figures router = mesh_figures(&system->mesh, i);
+            feed(checksum, &router, sizeof router);
         }
     }
     if (run->traffic) {
@@ -450,7 +441,7 @@ char *result_digest(const struct run *run) {
                                    traffic->window_refused, traffic->flit_hops, traffic->latency.sum,
                                    traffic->network.sum};
         feed(checksum, values, sizeof values);
-        feed(checksum, traffic->routers, traffic->nodes * sizeof *traffic->routers);
+        feed(checksum, traffic->routers, traffic->router_count * sizeof *traffic->routers);
     }
     for (guint i = 0; i < run->facts->len; i++) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);

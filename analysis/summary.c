@@ -46,6 +46,10 @@ static void add_head(const json_t *result, GString *text) {
                                (double)count(result, "cycles") / number(result, "clock_mhz"),
                                number(result, "clock_mhz"));
     g_string_append_c(text, '\n');
+    const json_t *conversion = json_object_get(result, "conversion");
+    if (count(conversion, "cycles"))
+        g_string_append_printf(text, "  %-18s %ld cycles of these by the memory mover, before the product\n",
+                               "conversion", (long)count(conversion, "cycles"));
     if (json_is_number(json_object_get(result, "gflops")))
         g_string_append_printf(text, "  %-18s %.1f GFLOP/s, %.1f %% of peak\n", "throughput", number(result, "gflops"),
                                100 * number(result, "peak_fraction"));

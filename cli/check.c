@@ -6,6 +6,8 @@
 
 #include "model/config.h"
 #include "model/keys.h"
+#include "units/system.h"
+#include "workloads/workload.h"
 
 /* Reads a file of one kind to the end; adds what it is to `report`, and what is doubtful to `doubts`. */
 typedef bool check_function(const struct json_source *source, GString *report, GString *doubts, GError **error);
@@ -29,6 +31,11 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
+    if (!system_check(&machine, error)) {
+        g_prefix_error(error, "%s:1:1: ", source->file);
+        machine_clear(&machine);
+        return false;
+    }
     g_string_append_printf(report, "%s: machine %s", source->file, machine.name);
     for (unsigned i = 0; i < MAX(machine.mesh_count, 1); i++)
         report_mesh(report, machine.mesh_count ? &machine.meshes[i] : &machine);
@@ -38,12 +45,23 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     return true;
 }
 
+static bool check_workload(const struct json_source *source, GString *report, GString *doubts, GError **error) {
+    struct workload workload;
+    (void)doubts;
+    if (!workload_load(&workload, source->file, NULL, error))
+        return false;
+    g_string_append_printf(report, "%s: workload %s\n", source->file, workload.type->id);
+    workload_clear(&workload);
+    return true;
+}
+
 /* The kinds of file by their schema; a file that names none is of the first kind. */
 static const struct {
     const char *schema;
     check_function *check;
 } kinds[] = {
     {MACHINE_SCHEMA, check_machine},
+    {WORKLOAD_SCHEMA, check_workload},
 };
 
 static bool unknown_schema(const struct json_source *source, const json_t *schema, GError **error) {

@@ -80,7 +80,7 @@ void agent_begin(struct agent *agent, cycle_t now) {
         agent_wake(agent, now);
     for (unsigned k = 0; k < agent->port_count; k++) {
         unsigned p = (agent->turn_pointer + k) % agent->port_count;
-        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y);
+        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y, now);
         if (offered == FLIT_NONE || memory_class(flit_at(agent->pool, offered)) ||
             marked(agent, flit_at(agent->pool, offered)))
             continue;
@@ -89,7 +89,7 @@ void agent_begin(struct agent *agent, cycle_t now) {
     }
     for (unsigned k = 0; agent->interlink && k < agent->port_count; k++) {
         unsigned p = (agent->remote_pointer + k) % agent->port_count;
-        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y);
+        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y, now);
         if (offered == FLIT_NONE || !marked(agent, flit_at(agent->pool, offered)))
             continue;
         agent->remote_turn = (int)p;

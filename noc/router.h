@@ -18,19 +18,22 @@ enum router_port {
     PORT_LOCAL,
     ROUTER_PORTS,
     ALL_PORTS = (1 << ROUTER_PORTS) - 1,
-    ROUTER_ROUTES = 81, /* west, here or east; likewise north; and both for the outward hop */
     ROUTER_FIFO_MAX = 65535,
 };
 
-/* The tag of a flit inside routers: destination and the output it wants here. */
+/* The tag of a flit inside routers: the coordinates of its last router, the output it takes there, and the output it
+ * wants at this one. */
 enum {
     TAG_X_BITS = 12,
     TAG_COORDINATE_MASK = (1 << TAG_X_BITS) - 1,
-    TAG_ROUTE_SHIFT = 2 * TAG_X_BITS,
+    TAG_COORDINATE_MAX = TAG_COORDINATE_MASK,
+    TAG_LAST_SHIFT = 2 * TAG_X_BITS,
+    TAG_ROUTE_SHIFT = TAG_LAST_SHIFT + 3,
     TAG_DESTINATION_MASK = (1 << TAG_ROUTE_SHIFT) - 1,
 };
 
 struct boundary;
+struct mesh;
 struct mesh_part;
 
 struct router_input_counts {
@@ -115,6 +118,6 @@ bool router_step(struct router *router, cycle_t now, unsigned phase, unsigned ar
 /* Takes a flit accepted in cycle stamp into an input FIFO; the caller has tested that there is room. */
 void router_push(struct router *router, unsigned input, flit_index flit, uint32_t destination, cycle_t stamp);
 
-/* Output port for a destination at this router (§3.3), and the table behind it. */
-unsigned router_route(const struct router *router, unsigned dst_x, unsigned dst_y);
-void router_route_table(uint8_t table[ROUTER_ROUTES]);
+/* The destination part of a tag, and the output it wants at this router (§3.3). */
+uint32_t router_destination(const struct mesh *mesh, unsigned dst_x, unsigned dst_y);
+unsigned router_route(const struct router *router, uint32_t destination);

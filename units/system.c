@@ -90,8 +90,39 @@ static uint64_t mover_word(void *self) {
     return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
 }
 
+static bool find_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                           unsigned *count, GError **error) {
+    const char *names = machine->memory.occupants ? machine->memory.occupants : "quantiser";
+    g_auto(GStrv) list = g_strsplit(g_str_equal(names, "none") ? "" : names, ",", -1);
+    *count = g_strv_length(list);
+    if (*count > TRANSFORM_SLOTS) {
+        g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "memory.occupants: names %u, expected at most %d", *count,
+                    TRANSFORM_SLOTS);
+        return false;
+    }
+    for (unsigned i = 0; i < *count; i++) {
+        slots[i] = transform_find(g_strstrip(list[i]));
+        if (!slots[i]) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "memory.occupants: \"%s\" is no occupant, expected quantiser, negate, identity or none",
+                        list[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The bank with the occupants that the machine names; "none" is the default bank, where every id is the bypass. */
+static bool add_bank(struct system *system, GError **error) {
+    const struct transform_occupant *slots[TRANSFORM_SLOTS] = {NULL};
+    unsigned count;
+    if (!find_occupants(system->machine, slots, &count, error))
+        return false;
+    system->bank = transform_bank_new(slots, count, &system->hazards, error);
+    return system->bank;
+}
+
 static void add_agent(struct system *system) {
-    system->bank = transform_bank_new(NULL, 0, &system->hazards, NULL);
     mover_init(&system->mover, system->machine, 0, system->bank, &system->hazards);
     struct agent_requester mover = {
         .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
@@ -101,7 +132,26 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
+bool system_check(const struct machine *machine, GError **error) {
+    const struct transform_occupant *slots[TRANSFORM_SLOTS];
+    unsigned count;
+    for (unsigned m = 0; m < machine->mesh_count; m++)
+        if (!system_check(&machine->meshes[m], error))
+            return false;
+    if (machine->mesh_count)
+        return true;
+    for (unsigned i = 0; i < machine->unit_count; i++)
+        if (!find_type(machine->units[i].type)) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type",
+                        machine->units[i].name, machine->units[i].type);
+            return false;
+        }
+    return find_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+}
+
 struct system *system_new(const struct machine *machine, GError **error) {
+    if (!system_check(machine, error))
+        return NULL;
     struct system *system = g_new0(struct system, 1);
     system->machine = machine;
     system->end = CYCLE_NEVER;
@@ -109,8 +159,10 @@ struct system *system_new(const struct machine *machine, GError **error) {
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
     build_mesh(system);
-    add_agent(system);
-    if (!add_units(system, error)) {
+    bool fine = add_bank(system, error);
+    if (fine)
+        add_agent(system);
+    if (!fine || !add_units(system, error)) {
         system_free(system);
         return NULL;
     }

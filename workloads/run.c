@@ -26,6 +26,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
     *run = (struct run){.machine = machine,
                         .workload = workload,
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
+                        .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t)),
                         .waits = g_ptr_array_new_with_free_func(wait_free)};
     g_array_set_clear_func(run->facts, fact_clear);
 }
@@ -37,6 +38,8 @@ void run_clear(struct run *run) {
     g_free(run->traffic);
     if (run->facts)
         g_array_unref(run->facts);
+    if (run->round_cycles)
+        g_array_unref(run->round_cycles);
     if (run->waits)
         g_ptr_array_unref(run->waits);
     g_free(run->dead_reason);
@@ -65,6 +68,7 @@ struct round_host {
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
+    cycle_t go;
 };
 
 /* Loads a round's flits and commands; the host's own time is not the machine's and costs no cycles. */
@@ -81,14 +85,19 @@ static void load_round(struct system *system, const struct round *round) {
 static cycle_t host_step(void *self, cycle_t now) {
     struct round_host *host = self;
     struct system *system = host->run->system;
-    if (host->next > 0 && !system->agent.control.done)
-        return CYCLE_NEVER;
+    if (host->next > 0) {
+        if (!system->agent.control.done)
+            return CYCLE_NEVER;
+        cycle_t cycles = now - host->go;
+        g_array_append_val(host->run->round_cycles, cycles);
+    }
     if (host->next == host->count) {
         host->host.finished = true;
         host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
     load_round(system, &host->rounds[host->next++]);
+    host->go = now;
     control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
     return CYCLE_NEVER; /* woken when the engine is done */
 }

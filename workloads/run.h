@@ -45,8 +45,10 @@ struct run {
     cycle_t settled_cycles; /* to the last write acknowledged and everything quiet */
     double wall_seconds;    /* host time of the simulation alone */
     uint64_t host_writes, commands, rounds, instructions, expected_signals;
-    uint64_t macs;     /* multiply-accumulates the problem needs */
-    unsigned clusters; /* that peak throughput counts */
+    uint64_t mover_writes; /* register writes to the mover, not among host_writes */
+    GArray *round_cycles;  /* of cycle_t: GO to the engine's end, a round */
+    uint64_t macs;         /* multiply-accumulates the problem needs */
+    unsigned clusters;     /* that peak throughput counts */
     /* Grades, where there is an answer. */
     bool graded;
     size_t model_mismatches;

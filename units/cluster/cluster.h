@@ -215,6 +215,12 @@ static inline void bit_set(uint64_t *set, unsigned index) {
     set[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
+/* Entries of a bank of a side; an L1 of fewer than 256 is one short bank. */
+static inline unsigned bank_entries(const struct cluster *cluster, unsigned side) {
+    unsigned size = side ? cluster->params->l1_b : cluster->params->l1_a;
+    return size < BANK_ENTRIES ? size : BANK_ENTRIES;
+}
+
 static inline bool sweep_busy(const struct cluster *cluster, cycle_t now) {
     const struct sweep *sweep = &cluster->sweep;
     return sweep->running || (sweep->issued_any && now <= sweep->last_issue + ISSUE_TO_COMMAND);

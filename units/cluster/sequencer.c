@@ -46,9 +46,10 @@ static void check_fill(struct cluster *cluster, cycle_t now) {
     if (n >= 256)
         hazard_report(cluster->hazards, "cluster.fill_count", now, cluster->name,
                       "a FILL of %u entries asks for %u and waits for ever: the count has eight bits", n, n % 256);
-    if (inst->eoff + n > BANK_ENTRIES)
+    if (inst->eoff + n > bank_entries(cluster, inst->sel))
         hazard_report(cluster->hazards, "cluster.fill_wraps", now, cluster->name,
-                      "a FILL of %u entries from entry %u wraps to entry 0 of its bank", n, inst->eoff);
+                      "a FILL of %u entries from entry %u wraps to entry 0 of its bank of %u", n, inst->eoff,
+                      bank_entries(cluster, inst->sel));
     for (unsigned peer = 0; peer < inst->npeer; peer++)
         if (inst->peer[peer] == node_byte(cluster->x, cluster->y))
             hazard_report(cluster->hazards, "cluster.peer_self", now, cluster->name,

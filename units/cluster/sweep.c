@@ -37,10 +37,11 @@ void sweep_prepare(struct cluster *cluster, cycle_t now) {
         drain_check_format(cluster, true, now);
         cluster->batch = sweep->gm * sweep->gn;
     }
-    if (sweep->aoff + sweep->gm * sweep->nk > BANK_ENTRIES || sweep->boff + sweep->gn * sweep->nk > BANK_ENTRIES)
+    if (sweep->aoff + sweep->gm * sweep->nk > bank_entries(cluster, 0) ||
+        sweep->boff + sweep->gn * sweep->nk > bank_entries(cluster, 1))
         hazard_report(
             cluster->hazards, "cluster.l1_offset_wraps", now, cluster->name,
-            "a sweep of %ux%ux%u from A entry %u and B entry %u runs past a bank's 256 entries and wraps in it",
+            "a sweep of %ux%ux%u from A entry %u and B entry %u runs past the end of its bank and wraps in it",
             sweep->gm, sweep->gn, sweep->nk, sweep->aoff, sweep->boff);
     if (sweep->gm * sweep->gn > cluster->params->tiles)
         hazard_report(cluster->hazards, "cluster.tile_wraps", now, cluster->name,
