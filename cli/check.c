@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/campaign.h"
 #include "model/config.h"
 #include "model/keys.h"
 #include "units/system.h"
@@ -55,6 +56,27 @@ static bool check_workload(const struct json_source *source, GString *report, GS
     return true;
 }
 
+/* A sweep is fine when all its points are; of several complaints the first is the file's. */
+static bool check_sweep(const struct json_source *source, GString *report, GString *doubts, GError **error) {
+    struct sweep sweep;
+    struct campaign_plan plan;
+    const struct campaign_options options = {.stop = -1};
+    (void)doubts;
+    if (!sweep_read(&sweep, source, error))
+        return false;
+    GPtrArray *complaints = g_ptr_array_new_with_free_func(g_free);
+    bool fine = campaign_plan(&sweep, &plan, &options, complaints);
+    if (fine) {
+        g_string_append_printf(report, "%s: sweep %s, points %u\n", source->file, sweep.name, plan.points->len);
+        campaign_plan_clear(&plan);
+    } else {
+        g_set_error_literal(error, FS_ERROR, FS_ERROR_INPUT, g_ptr_array_index(complaints, 0));
+    }
+    g_ptr_array_unref(complaints);
+    sweep_clear(&sweep);
+    return fine;
+}
+
 /* The kinds of file by their schema; a file that names none is of the first kind. */
 static const struct {
     const char *schema;
@@ -62,6 +84,7 @@ static const struct {
 } kinds[] = {
     {MACHINE_SCHEMA, check_machine},
     {WORKLOAD_SCHEMA, check_workload},
+    {SWEEP_SCHEMA, check_sweep},
 };
 
 static bool unknown_schema(const struct json_source *source, const json_t *schema, GError **error) {

@@ -34,11 +34,19 @@ static bool write_file(const char *folder, const char *name, const json_t *docum
     return false;
 }
 
+/* The result, and the machine with every key, so that the folder tells what was run. */
+static bool write_folder(const char *folder, const struct run *run, const json_t *result, GError **error) {
+    json_t *machine = config_machine_tree(run->machine);
+    bool fine = write_file(folder, "result.json", result, error) && write_file(folder, "machine.json", machine, error);
+    json_decref(machine);
+    return fine;
+}
+
 static int report(const struct options *options, const struct run *run, GError **error) {
     json_t *result = result_build(run, error);
     if (!result)
         return cli_fail(*error);
-    if (options->out && !write_file(options->out, "result.json", result, error)) {
+    if (options->out && !write_folder(options->out, run, result, error)) {
         json_decref(result);
         return cli_fail(*error);
     }

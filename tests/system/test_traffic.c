@@ -400,6 +400,8 @@ static void other_routers_stand_in(void) {
     g_assert_cmpuint(result.delivered, >, 0);
     g_assert_cmpuint(result.delivered, ==, result.generated);
     traffic_result_clear(&result);
+    machine.nx = machine.ny = 8;
+    machine.noc.holding_slots = 1;
     machine.noc.topology = TOPOLOGY_TORUS;
     g_assert_false(traffic_check(&machine, &params, &error));
     g_assert_nonnull(strstr(error->message, "can deadlock"));

@@ -60,13 +60,13 @@ static void destroy(void *unit) {
 static void pop_response(struct cluster *cluster, const struct flit *flit, cycle_t now) {
     const struct cluster_inst *inst = &cluster->inst;
     unsigned word = flit->rsvd & 3, n = inst->n ? inst->n : 1;
-    if (flit->note && flit->note != NOTE_FILL + inst->sel + 2 * inst->fbank)
+    if (flit->note && flit->note != NOTE_FILL + inst->sel + 2 * bank_of(cluster, inst->fbank))
         hazard_report(cluster->hazards, "cluster.shared_fill_side", now, cluster->name,
                       "entry %u fetched for side %c, bank %u, lands in side %c, bank %u, whose FILL is under way",
                       flit->txn, "AB"[(flit->note - NOTE_FILL) & 1], (flit->note - NOTE_FILL) >> 1, "AB"[inst->sel],
                       inst -> fbank);
-    bool complete =
-        operand_place(cluster, inst->sel, inst->fbank * BANK_ENTRIES + flit->txn, word, &flit->payload, now);
+    bool complete = operand_place(cluster, inst->sel, bank_of(cluster, inst->fbank) * BANK_ENTRIES + flit->txn, word,
+                                  &flit->payload, now);
     cluster->counts.responses++;
     if (cluster->params->assembly == ASSEMBLY_REGISTER)
         complete = word == 3; /* silicon counts responses that name word 3, whatever their entry */
@@ -94,7 +94,7 @@ static void receive_step(struct cluster *cluster, struct unit_io *io, bool filli
             return;
         cluster_event(cluster, "unit data popped", 0, 0, io->now);
         peer_pop(cluster, io->recv, io->now);
-    } else if (io->recv->type != FLIT_MEM_WR_ACK) {
+    } else if (io->recv->type != FLIT_MEM_WR_ACK && !rendezvous_report(cluster, io->recv)) {
         hazard_report(cluster->hazards, "flit.unknown_type", io->now, cluster->name,
                       "a flit of type %u in the receive queue is popped and dropped", io->recv->type);
     }
@@ -191,7 +191,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
                                   .write_port_idle = write_port_idle(cluster),
                                   .open = cluster->peer.open,
                                   .granted = cluster->peer.granted,
-                                  .d_out = cluster->d_out};
+                                  .d_out = (uint16_t)cluster->d_out};
     flags.cluster_busy = flags.sweep_busy || (cluster->busy_until && now <= cluster->busy_until);
     bool in_burst = cluster->peer.in_burst;
     flit_index signal = cluster->signal, request = cluster->request;
@@ -211,6 +211,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
     bool held = cluster->peer.pending || signal != FLIT_NONE;
     peer_step(cluster, &flags, in_burst);
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
+    rendezvous_step(cluster);
 
     count_cycle(cluster, &flags, state);
     enum sequencer_state shown = sequencer_idle(state) ? SEQUENCER_IDLE : state;

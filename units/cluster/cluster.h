@@ -111,13 +111,13 @@ struct sweep {
     bool issued_any;
     unsigned kb, g, h, wait;
     unsigned gm, gn, nk, pace;
-    uint8_t acc, emit, anchor, aoff, boff, abank, bbank;
+    uint8_t acc, emit, fwd, anchor, aoff, boff, abank, bbank;
     uint64_t emitted; /* ADD_EMIT issues not yet counted in d_out: times in emit_times */
 };
 
 struct cluster_counts {
     uint16_t fills, gemms, drains;
-    uint64_t load, add, emit, add_emit, send, add_peer;
+    uint64_t load, add, emit, add_emit, send, add_peer, forwarded;
     uint64_t compute_cycles, fill_cycles; /* dbg words */
     uint64_t gemm_cycles, drain_cycles, sweep_cycles, held_cycles;
     uint64_t active_cycles;            /* sequencer, cluster or drain not idle */
@@ -162,6 +162,10 @@ struct cluster {
     cycle_t started;      /* cycle c: start condition true */
     unsigned completed;   /* entries of the running FILL */
     bool fault;
+    /* rendezvous (§10.2), by node byte: FILLs shared with a peer, as leader and as follower, and what it reported */
+    uint16_t led[256], followed[256], reported[256];
+    bool gathering; /* as leader: the descriptor waits for the peers */
+    bool reporting; /* as follower: the report waits for the signal register */
     /* sweep */
     struct sweep sweep;
     cycle_t emit_times[8];
@@ -243,11 +247,30 @@ void sweep_prepare(struct cluster *cluster, cycle_t now);
 enum cluster_cause sweep_step(struct cluster *cluster, const struct cluster_flags *flags);
 /* First cycle, from `now` on, in which the running sweep still reads an entry; false if it does not any more. */
 bool sweep_will_read(const struct cluster *cluster, unsigned side, unsigned entry, unsigned *g, unsigned *h);
+/* Forwards the sweep's last K block instead of adding it (§10.3). */
+static inline bool forwards(const struct cluster *cluster, const struct cluster_inst *inst) {
+    return cluster->params->forward && inst->fwd;
+}
+
+/* The bank an instruction names: one bit, two with cluster.third_bank. */
+static inline unsigned bank_of(const struct cluster *cluster, unsigned bank) {
+    return bank & (cluster->params->third_bank ? 3 : 1);
+}
+
+/* rendezvous.c (§10.2) */
+void rendezvous_begin(struct cluster *cluster);
+void rendezvous_step(struct cluster *cluster);
+/* True if the signal was a report of a follower. */
+bool rendezvous_report(struct cluster *cluster, const struct flit *flit);
+void sequencer_request(struct cluster *cluster);
 /* accumulator.c: commands (§5) */
 void acc_block(struct cluster *cluster, uint32_t address, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                bool load, cycle_t command);
 void acc_peer(struct cluster *cluster, uint32_t address, const struct word256 granules[2], cycle_t command);
 void acc_emit(struct cluster *cluster, uint32_t address, struct word256 *out, cycle_t command);
+/* FWD: the block alone, the tile neither read nor written. */
+void acc_forward(struct cluster *cluster, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
+                 struct word256 granules[2]);
 void acc_send(struct cluster *cluster, uint32_t address, struct word256 granules[2], cycle_t command);
 /* drain.c (§3.7, §3.8) */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push);

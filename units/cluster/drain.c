@@ -7,7 +7,11 @@ static struct drain_word *ring_at(struct cluster *cluster, uint64_t n) {
 
 /* A result that reaches the drain queue in cycle `push`; calls come in push order. */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push) {
-    g_assert(cluster->ring_in - cluster->ring_out < DRAIN_RING);
+    if (cluster->ring_in - cluster->ring_out == DRAIN_RING) { /* only with counters that a DRAIN has zeroed */
+        hazard_report(cluster->hazards, "cluster.drain_over_fused", push, cluster->name,
+                      "results no longer counted fill the drain queue: one is lost");
+        return;
+    }
     struct drain_word *word = ring_at(cluster, cluster->ring_in++);
     word->push = push;
     word->data = *data;
@@ -44,7 +48,8 @@ void drain_latch(struct cluster *cluster, cycle_t now) {
                                .dmesh = inst->dmesh,
                                .dfin = inst->dfin};
     const struct destination *held = &cluster->destination;
-    bool emitting = (cluster->sweep.running && cluster->sweep.emit) || cluster->emits_counted != cluster->emits_issued;
+    bool emitting = (cluster->sweep.running && (cluster->sweep.emit || cluster->sweep.fwd)) ||
+                    cluster->emits_counted != cluster->emits_issued;
     bool outstanding = emitting || cluster->d_out > 0 || !write_port_idle(cluster);
     bool differs = held->addr != next.addr || held->dnode != next.dnode || held->dst_x != next.dst_x ||
                    held->dst_y != next.dst_y || held->dbuf != next.dbuf || held->dfin != next.dfin;
@@ -232,8 +237,9 @@ void collector_step(struct cluster *cluster, const struct cluster_flags *flags, 
     bool word = cluster->ring_out < cluster->ring_pushed &&
                 ring_at(cluster, cluster->ring_out)->push + cluster->fall_through <= now &&
                 bank->count < cluster->burst_words;
-    bool hand =
-        cluster->sender == SENDER_IDLE && bank->count && (bank->count == cluster->burst_words || flags->drain_idle);
+    /* never both in a sound program; after cluster.drain_over_fused the counters may say idle with words queued */
+    bool closes = bank->count == cluster->burst_words || flags->drain_idle;
+    bool hand = !word && cluster->sender == SENDER_IDLE && bank->count && closes;
     bool room = cluster->write_port == FLIT_NONE || taken;
     if (taken)
         cluster->write_port = FLIT_NONE;

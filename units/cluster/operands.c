@@ -13,7 +13,6 @@ static void check_under_sweep(struct cluster *cluster, unsigned side, unsigned e
 static void commit(struct cluster *cluster, unsigned side, unsigned entry, cycle_t now) {
     bit_set(cluster->written[side], entry);
     cluster->counts.entries_written++;
-    check_under_sweep(cluster, side, entry, now);
     cluster_event(cluster, "operand entry written", side, entry, now + 1);
 }
 
@@ -34,6 +33,7 @@ static bool place_register(struct cluster *cluster, unsigned side, unsigned entr
         return false;
     cluster->assembly_seen = 0;
     cluster->store[side][entry] = cluster->assembly;
+    check_under_sweep(cluster, side, entry, now);
     commit(cluster, side, entry, now);
     return true;
 }
@@ -47,6 +47,7 @@ bool operand_place(struct cluster *cluster, unsigned side, unsigned entry, unsig
         return place_register(cluster, side, entry, word, data, now);
     mxfp7_place(&cluster->store[side][entry], side ? MXFP7_COLUMNS : MXFP7_ROWS, word, data);
     cluster->words_seen[side][entry] |= 1u << word;
+    check_under_sweep(cluster, side, entry, now); /* a sweep may read it between its words */
     if (cluster->words_seen[side][entry] != 0xF)
         return false;
     cluster->words_seen[side][entry] = 0;
