@@ -86,8 +86,10 @@ static int router_actor(const struct search *search, const struct router *router
     return actor(search, ACTOR_ROUTER, number * ROUTER_PORTS + input);
 }
 
-static int input_of(const struct search *search, const struct link_sink *out) {
+static int link_input(const struct search *search, const struct link_sink *out) {
     const struct router_end *end = out->self;
+    if (search->system->mesh.flex) /* the what-if network shows no routers */
+        return NOBODY;
     return router_actor(search, end->router, end->input);
 }
 
@@ -157,7 +159,7 @@ static void look_at_drain(struct search *search, unsigned u) {
         return;
     if (endpoint->output != FLIT_NONE) {
         const struct flit *flit = flit_at(endpoint->pool, endpoint->output);
-        wait(search, actor(search, ACTOR_DRAIN, u), input_of(search, &endpoint->out), cluster->account.since,
+        wait(search, actor(search, ACTOR_DRAIN, u), link_input(search, &endpoint->out), cluster->account.since,
              "the link to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
     } else {
         wait(search, actor(search, ACTOR_DRAIN, u), NOBODY, cluster->account.since,
@@ -246,7 +248,7 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     look_at_slots(search, port);
     if (port->output != FLIT_NONE) {
         const struct flit *flit = flit_at(port->pool, port->output);
-        wait(search, actor(search, ACTOR_EMIT, port->index), input_of(search, &port->out), port->account.since,
+        wait(search, actor(search, ACTOR_EMIT, port->index), link_input(search, &port->out), port->account.since,
              "the mesh to take a flit of type %u for (%u,%u)", flit->type, flit->dst_x, flit->dst_y);
     }
 }
@@ -332,7 +334,7 @@ static void look_at_dispatch(struct search *search) {
     if (dispatch->output != FLIT_NONE) {
         const struct flit *flit = flit_at(dispatch->pool, dispatch->output);
         const struct mem_port *port = &agent->ports[port_of_row(agent, flit->dst_y)];
-        wait(search, self, input_of(search, &port->out), search->since, "the mesh to take an instruction for (%u,%u)",
+        wait(search, self, link_input(search, &port->out), search->since, "the mesh to take an instruction for (%u,%u)",
              flit->dst_x, flit->dst_y);
     } else if (credit_out(dispatch)) {
         wait(search, self, working_unit(search), search->since,

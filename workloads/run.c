@@ -154,7 +154,7 @@ static void judge(struct drive *drive, cycle_t last) {
         declare_dead(run, last, "no event is left while work is pending");
     if (run->dead)
         deadlock_report_init(&run->deadlock, system, system_last_progress(system), run->dead_cycle);
-    else if (!system_check(system, last))
+    else if (!system_balances(system, last))
         declare_dead(run, last, "flits, signals or acknowledgements do not balance");
     if (system->end == CYCLE_NEVER)
         system_end(system, run->dead ? run->dead_cycle + 1 : drive->host->done_cycle + 1);
