@@ -203,7 +203,7 @@ static struct round_list *wait_rounds(unsigned bursts) {
 
 /* The same part in every mesh, or in the root alone. */
 static bool add_part(struct mesh_gemm *gemm, size_t wave, enum part part, GError **error) {
-    struct mesh_step step = {0};
+    struct mesh_step step = {.work = part == PART_COMPUTE ? MESH_COMPUTES : MESH_DRAINS};
     bool fine = true;
     for (unsigned p = 0; fine && p < gemm->count; p++)
         if (part == PART_COMPUTE || p == gemm->root)
@@ -218,7 +218,7 @@ static bool add_hops(struct mesh_gemm *gemm, size_t wave, unsigned first, unsign
     unsigned bursts = (plan->tile.gm * plan->tile.gn + SEND_SUBTILES - 1) / SEND_SUBTILES;
     bool fine = true;
     for (unsigned c = 0; fine && c < plan->cluster_count && wave < plan->clusters[c].pass_count; c++) {
-        struct mesh_step step = {0};
+        struct mesh_step step = {.work = MESH_SENDS};
         for (unsigned h = first; fine && h < first + count; h++) {
             const struct mesh_hop *hop = &gemm->hops[h];
             fine = (step.lists[hop->from] = part_rounds(gemm, hop->from, wave, PART_SEND, hop, (int)c, error));

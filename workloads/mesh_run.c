@@ -48,21 +48,11 @@ static bool start_rounds(struct mesh_drive *drive, const struct mesh_step *step,
     return running;
 }
 
-/* What kind of work a step does is told by the first instruction of any mesh. */
-static enum mesh_work work_of(const struct mesh_gemm *gemm, const struct mesh_step *step) {
-    enum mesh_work work = MESH_COMPUTES;
-    for (unsigned p = 0; p < gemm->count; p++) {
-        if (!step->lists[p] || !step->lists[p]->flits)
-            continue;
-        const struct cluster_inst *inst = &step->lists[p]->rounds[0].flits[0].inst;
-        if (inst->op == CLUSTER_DRAIN)
-            work = inst->dfin ? MESH_SENDS : MESH_DRAINS;
-    }
-    return work;
-}
-
 static void end_step(struct mesh_drive *drive, const struct mesh_step *step, cycle_t now) {
-    drive->figures->step_cycles[work_of(drive->gemm, step)] += now - drive->step_began;
+    cycle_t *const sums[] = {[MESH_COMPUTES] = &drive->figures->compute_steps,
+                             [MESH_SENDS] = &drive->figures->send_cycles,
+                             [MESH_DRAINS] = &drive->figures->drain_cycles};
+    *sums[step->work] += now - drive->step_began;
     drive->step++;
     drive->step_began = now;
     for (unsigned p = 0; p < drive->gemm->count; p++)
