@@ -120,10 +120,11 @@ static void an_interrupted_sweep_goes_on_where_it_was(struct bench *bench, gcons
 static void every_complaint_is_a_line_and_nothing_runs(struct bench *bench, gconstpointer text) {
     (void)text;
     struct outcome outcome = RUN("sweep", bench->file, "--out", bench->out);
-    g_autofree char *want = g_strdup_printf(
-        "%s:3:31: axes.noc.fifo_depth[1]: noc.fifo_depth: is 0, expected a whole number 1..65536 flits\n"
-        "%s:3:53: axes.workload.rate[1]: rate: is 7, expected a number 0..1 flits/node/cycle\n",
-        bench->file, bench->file);
+    g_autofree char *want =
+        g_strdup_printf("%s:3:57: axes.workload.rate[1]: rate: is 7, expected a number 0..1 flits/node/cycle\n"
+                        "%s:3:32: axes.noc.fifo_depth[1]: noc.fifo_depth: is 0, expected a whole number 1..65536 "
+                        "flits\n",
+                        bench->file, bench->file);
     g_assert_cmpstr(outcome.err, ==, want);
     g_assert_cmpstr(outcome.out, ==, "");
     g_assert_cmpint(outcome.status, ==, 2);
@@ -147,7 +148,7 @@ static void a_wrong_command_line_is_one_line(struct bench *bench, gconstpointer 
     assert_refused(RUN("sweep", "fifo_depht"),
                    "fifo_depht:1:1: (file): is no file and none of the shipped sweeps, expected perhaps fifo_depth");
     assert_refused(RUN("sweep", bench->file, "--out", "/dev/full"),
-                   "/dev/full:1:1: (file): can't be made, expected a folder for results: File exists");
+                   "/dev/full:1:1: (file): can't be made, expected a folder for results: Not a directory");
     assert_refused(
         RUN("sweep", bench->file, "--out", "/proc/nowhere"),
         "/proc/nowhere:1:1: (file): can't be made, expected a folder for results: No such file or directory");
