@@ -62,6 +62,7 @@ static json_t *build_counts(const struct run *run) {
         const char *key;
         uint64_t value;
     } rows[] = {{"host_writes", run->host_writes},
+                {"mover_writes", run->mover_writes},
                 {"commands", run->commands},
                 {"rounds", run->rounds},
                 {"instructions", in[FLIT_CU_INST]},
@@ -176,20 +177,24 @@ static json_t *build_output(const struct router_output_counts *counts) {
     return output;
 }
 
+static json_t *build_router(const struct router_figures *router) {
+    json_t *object = json_object(), *in = json_array(), *out = json_array();
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
+        json_array_append_new(out, build_output(&router->out[port]));
+    }
+    put_count(object, "x", router->x);
+    put_count(object, "y", router->y);
+    put(object, "in", in);
+    put(object, "out", out);
+    return object;
+}
+
 static json_t *build_routers(const struct mesh *mesh) {
     json_t *routers = json_array();
-    for (uint32_t i = 0; i < mesh->count; i++) {
-        const struct router *router = mesh->at[i];
-        json_t *object = json_object(), *in = json_array(), *out = json_array();
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_array_append_new(in, build_input(&router->in[port].counts, router->in[port].peak));
-            json_array_append_new(out, build_output(&router->out[port].counts));
-        }
-        put_count(object, "x", router->x);
-        put_count(object, "y", router->y);
-        put(object, "in", in);
-        put(object, "out", out);
-        json_array_append_new(routers, object);
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        json_array_append_new(routers, build_router(&router));
     }
     return routers;
 }
@@ -282,19 +287,8 @@ static json_t *build_traffic(const struct traffic_result *traffic) {
 
 static json_t *build_traffic_routers(const struct traffic_result *traffic) {
     json_t *routers = json_array();
-    for (unsigned i = 0; i < traffic->nodes; i++) {
-        const struct traffic_router *router = &traffic->routers[i];
-        json_t *object = json_object(), *in = json_array(), *out = json_array();
-        put_count(object, "x", router->x);
-        put_count(object, "y", router->y);
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
-            json_array_append_new(out, build_output(&router->out[port]));
-        }
-        put(object, "in", in);
-        put(object, "out", out);
-        json_array_append_new(routers, object);
-    }
+    for (unsigned i = 0; i < traffic->router_count; i++)
+        json_array_append_new(routers, build_router(&traffic->routers[i]));
     return routers;
 }
 
@@ -354,18 +348,25 @@ static json_t *build_hazards(const struct hazard_log *log) {
 static json_t *build_deadlock(const struct run *run) {
     if (!run->dead)
         return json_null();
-    json_t *deadlock = json_object(), *waits = json_array();
+    json_t *deadlock = json_object(), *waits = json_array(), *queues = json_array();
     put_count(deadlock, "cycle", run->dead_cycle);
     put_text(deadlock, "reason", run->dead_reason);
-    for (guint i = 0; i < run->waits->len; i++) {
-        const struct run_wait *wait = g_ptr_array_index(run->waits, i);
+    put_text(deadlock, "id", run->deadlock.id);
+    put_count(deadlock, "circle", run->deadlock.circle);
+    for (guint i = 0; run->deadlock.waits && i < run->deadlock.waits->len; i++) {
+        const struct deadlock_wait *wait = g_ptr_array_index(run->deadlock.waits, i);
         json_t *object = json_object();
         put_text(object, "who", wait->who);
         put_text(object, "for", wait->what);
         put_text(object, "held_by", wait->held_by);
+        put_count(object, "since", wait->since);
+        put(object, "in_circle", json_boolean(wait->in_cycle));
         json_array_append_new(waits, object);
     }
+    for (guint i = 0; run->deadlock.queues && i < run->deadlock.queues->len; i++)
+        json_array_append_new(queues, json_string(g_ptr_array_index(run->deadlock.queues, i)));
     put(deadlock, "waits", waits);
+    put(deadlock, "full_queues", queues);
     return deadlock;
 }
 
@@ -435,12 +436,9 @@ char *result_digest(const struct run *run) {
         }
         for (unsigned p = 0; p < system->agent.port_count; p++)
             feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
-        for (uint32_t i = 0; i < system->mesh.count; i++) {
-            const struct router *router = system->mesh.at[i];
-            for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-                feed(checksum, &router->in[port].counts, sizeof router->in[port].counts);
-                feed(checksum, &router->out[port].counts, sizeof router->out[port].counts);
-            }
+        for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
+            struct router_figures router = mesh_figures(&system->mesh, i);
+            feed(checksum, &router, sizeof router);
         }
     }
     if (run->traffic) {
@@ -450,7 +448,7 @@ char *result_digest(const struct run *run) {
                                    traffic->window_refused, traffic->flit_hops, traffic->latency.sum,
                                    traffic->network.sum};
         feed(checksum, values, sizeof values);
-        feed(checksum, traffic->routers, traffic->nodes * sizeof *traffic->routers);
+        feed(checksum, traffic->routers, traffic->router_count * sizeof *traffic->routers);
     }
     for (guint i = 0; i < run->facts->len; i++) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);

@@ -7,6 +7,8 @@
 #include "analysis/campaign.h"
 #include "model/config.h"
 #include "model/keys.h"
+#include "units/system.h"
+#include "workloads/workload.h"
 
 /* Reads a file of one kind to the end; adds what it is to `report`, and what is doubtful to `doubts`. */
 typedef bool check_function(const struct json_source *source, GString *report, GString *doubts, GError **error);
@@ -30,12 +32,27 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
+    if (!system_check(&machine, error)) {
+        g_prefix_error(error, "%s:1:1: ", source->file);
+        machine_clear(&machine);
+        return false;
+    }
     g_string_append_printf(report, "%s: machine %s", source->file, machine.name);
     for (unsigned i = 0; i < MAX(machine.mesh_count, 1); i++)
         report_mesh(report, machine.mesh_count ? &machine.meshes[i] : &machine);
     g_string_append_c(report, '\n');
     append_warnings(source, &machine, doubts);
     machine_clear(&machine);
+    return true;
+}
+
+static bool check_workload(const struct json_source *source, GString *report, GString *doubts, GError **error) {
+    struct workload workload;
+    (void)doubts;
+    if (!workload_load(&workload, source->file, NULL, error))
+        return false;
+    g_string_append_printf(report, "%s: workload %s\n", source->file, workload.type->id);
+    workload_clear(&workload);
     return true;
 }
 
@@ -66,6 +83,7 @@ static const struct {
     check_function *check;
 } kinds[] = {
     {MACHINE_SCHEMA, check_machine},
+    {WORKLOAD_SCHEMA, check_workload},
     {SWEEP_SCHEMA, check_sweep},
 };
 

@@ -29,7 +29,8 @@ static bool write_file(const char *folder, const char *name, const json_t *docum
     g_autoptr(GError) cause = NULL;
     if (g_file_set_contents(path, line, -1, &cause))
         return true;
-    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written: %s", path, cause->message);
+    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written: %s, expected a writable file", path,
+                fs_error_reason(cause));
     return false;
 }
 
@@ -97,7 +98,10 @@ int command_run(int argc, char **argv) {
     if (!config_load_machine(&machine, argv[1], options.sets, &error)) {
         status = cli_fail(error);
     } else {
-        if (!workload_load(&workload, argv[2], options.sets, &error)) {
+        if (!system_check(&machine, &error)) {
+            g_prefix_error(&error, "%s:1:1: ", argv[1]);
+            status = cli_fail(error);
+        } else if (!workload_load(&workload, argv[2], options.sets, &error)) {
             status = cli_fail(error);
         } else {
             status = run_workload(&options, &machine, &workload);

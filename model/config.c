@@ -7,6 +7,7 @@
 
 #include "model/keys.h"
 #include "model/map.h"
+#include "model/routing_table.h"
 
 /* ---- finding ---- */
 
@@ -116,6 +117,21 @@ static void finish(struct machine *machine, const struct json_source *source) {
     }
 }
 
+/* Every mesh has a table of its own. */
+static bool load_routing_table(struct machine *machine, GError **error) {
+    const char *file = machine->noc.routing_table;
+    if (file) {
+        g_autofree char *text = json_source_read_text(file, NULL, error);
+        machine->noc.table = text ? routing_table_parse(text, file, error) : NULL;
+        if (!machine->noc.table)
+            return false;
+    }
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        if (!load_routing_table(&machine->meshes[i], error))
+            return false;
+    return true;
+}
+
 bool config_read_machine(struct machine *machine, const struct json_source *source, GError **error) {
     machine_init(machine);
     if (!keys_parse(source, machine, error) || !map_parse(source, machine, error) ||
@@ -124,7 +140,10 @@ bool config_read_machine(struct machine *machine, const struct json_source *sour
         return false;
     }
     finish(machine, source);
-    return true;
+    if (load_routing_table(machine, error))
+        return true;
+    machine_clear(machine);
+    return false;
 }
 
 /* "mesh_5x3": the bare mesh of that size, which needs no file. */

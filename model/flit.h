@@ -36,6 +36,15 @@ enum signal_code {
     SIGNAL_FAULT = 0x04,
 };
 
+/* Notes are for reports only. A read request of a FILL, and its responses, carry where the FILL puts them; an
+ * instruction the kind of unit it was written for. */
+enum flit_note {
+    NOTE_NONE = 0,
+    NOTE_FILL = 1, /* + side + 2 * bank */
+    NOTE_FOR_CLUSTER = 1,
+    NOTE_FOR_VECTOR = 2,
+};
+
 /* Bit 2 of rsvd: the flit leaves the mesh over the interlink (noc-and-memory §2.5). */
 enum {
     FLIT_RSVD_REMOTE = 4,
@@ -48,6 +57,7 @@ struct flit {
     uint8_t txn;
     uint8_t last; /* 0 or 1 */
     uint8_t rsvd; /* 3 bits */
+    uint8_t note; /* enum flit_note: what the simulator knows and the wire does not carry; 0 nothing */
     uint32_t next_free;
     cycle_t offered; /* first cycle on its first link: start of network latency */
     struct word256 payload;

@@ -70,10 +70,11 @@ static void load_platform(void) {
 
 /* SimGrid has one engine a process; later clocks of the process share it and go on from its time. */
 static void engine_start(unsigned threads) {
+    (void)threads;
     static bool started;
     if (!started) {
         char name[] = "flitsim", quiet[] = "--log=root.thresh:critical", wait[] = "--cfg=contexts/synchro:busy_wait";
-#ifdef FLITSIM_SANITIZED
+#ifdef FLITSIM_SANITIZED /* contexts are threads, and can't be made parallel later */
         char factory[] = "--cfg=contexts/factory:thread";
         char *arguments[] = {name, quiet, wait, factory, NULL};
         int count = 4;
@@ -85,7 +86,9 @@ static void engine_start(unsigned threads) {
         load_platform();
         started = true;
     }
+#ifndef FLITSIM_SANITIZED
     sg_cfg_set_int("contexts/nthreads", (int)threads);
+#endif
 }
 
 struct clock *clock_new(const struct engine_params *engine) {

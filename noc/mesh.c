@@ -2,9 +2,14 @@
 #include "noc/mesh.h"
 
 #include <stdio.h>
+
+#include "noc/flex.h"
 #include <string.h>
 
+#include "model/error.h"
+
 enum {
+    FALL_THROUGH_MAX = 1024,
     THREADED_ROUTERS = 256, /* below, one cycle of the mesh is too short to be worth sharing */
 };
 
@@ -13,6 +18,30 @@ static const int step_y[ROUTER_PORTS] = {-1, 0, 1, 0, 0};
 static const unsigned opposite[ROUTER_PORTS] = {PORT_SOUTH, PORT_WEST, PORT_NORTH, PORT_EAST, PORT_LOCAL};
 
 /* ---- building ---- */
+
+bool mesh_check(const struct machine *machine, GError **error) {
+    const struct noc_params *noc = &machine->noc;
+    if (flex_needed(machine))
+        return flex_check(machine, error);
+    const struct {
+        const char *key;
+        uint64_t value, least, most;
+    } limits[] = {
+        {"mesh columns", machine->nx, 1, TAG_COORDINATE_MAX - 1},
+        {"mesh rows", machine->ny, 1, TAG_COORDINATE_MAX - 1},
+        {"noc.fall_through", noc->fall_through, 1, FALL_THROUGH_MAX},
+        {"noc.fifo_depth + noc.fifo_extra", (uint64_t)noc->fifo_depth + noc->fifo_extra, 1, ROUTER_FIFO_MAX},
+        {"noc.arbiter_phase", noc->arbiter_phase, 0, ROUTER_PORTS - 1},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "%s: is %" G_GUINT64_FORMAT ", expected %" G_GUINT64_FORMAT "..%" G_GUINT64_FORMAT,
+                        limits[i].key, limits[i].value, limits[i].least, limits[i].most);
+            return false;
+        }
+    return true;
+}
 
 /* The neighbour on a side, or NULL. */
 static struct router *neighbour(const struct mesh *mesh, const struct router *router, unsigned port) {
@@ -87,14 +116,20 @@ static void connect(struct mesh *mesh, struct router *router) {
     }
 }
 
+/* Bytes of an input with its ring, in whole cache lines. */
+static uint32_t input_stride(const struct mesh_part *part) {
+    size_t size = sizeof(struct router_input) + part->capacity * sizeof(struct router_word);
+    return (uint32_t)((size + BOUNDARY_LINE - 1) / BOUNDARY_LINE * BOUNDARY_LINE);
+}
+
 static void router_init(struct mesh_part *part, uint32_t index, unsigned x, unsigned y) {
     struct router *router = &part->routers[index];
     *router = (struct router){.part = part, .stepped = CYCLE_NEVER, .index = index};
     router->x = (uint16_t)x;
     router->y = (uint16_t)y;
     router->end = &part->ends[(size_t)index * ROUTER_PORTS];
-    for (unsigned port = 0; port < ROUTER_PORTS; port++)
-        router->in[port].ring = &part->rings[((size_t)index * ROUTER_PORTS + port) * part->capacity];
+    router->input_stride = input_stride(part);
+    router->inputs = part->inputs + (size_t)index * ROUTER_PORTS * router->input_stride;
 }
 
 static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count, const struct noc_params *noc,
@@ -111,12 +146,24 @@ static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count,
     }
     part->words = (count + 63) / 64;
     part->routers = g_aligned_alloc0(count, sizeof(struct router), BOUNDARY_LINE);
-    part->rings = g_new(struct router_word, (size_t)count * ROUTER_PORTS * part->capacity);
+    part->inputs = g_aligned_alloc0((size_t)count * ROUTER_PORTS, input_stride(part), BOUNDARY_LINE);
     part->ends = g_new0(struct router_end, (size_t)count * ROUTER_PORTS);
     part->arrivals = g_new0(uint8_t, (size_t)wheel * count);
     part->due = g_new0(uint64_t, (size_t)wheel * part->words);
     part->any = g_new0(bool, wheel);
     part->hol = g_array_new(FALSE, FALSE, sizeof(struct cycle_range));
+}
+
+/* One part without routers of its own, stepped as the what-if network. */
+static void init_flex(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool) {
+    mesh->flex = g_new0(struct flex, 1);
+    flex_init(mesh->flex, machine, pool, mesh->hazards);
+    mesh->parts = g_new0(struct mesh_part, 1);
+    mesh->part_count = 1;
+    mesh->parts[0] = (struct mesh_part){.mesh = mesh,
+                                        .fall_through = machine->noc.fall_through,
+                                        .pool = pool,
+                                        .hol = g_array_new(FALSE, FALSE, sizeof(struct cycle_range))};
 }
 
 void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool,
@@ -126,7 +173,10 @@ void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct fl
     g_assert(noc->fall_through >= 1 && noc->fifo_depth + noc->fifo_extra <= ROUTER_FIFO_MAX);
     *mesh = (struct mesh){.nx = machine->nx, .ny = machine->ny, .count = count, .phase_base = noc->arbiter_phase};
     mesh->hazards = hazards;
-    router_route_table(mesh->route);
+    if (flex_needed(machine)) {
+        init_flex(mesh, machine, pool);
+        return;
+    }
     mesh->at = g_new0(struct router *, count);
     mesh->parts = g_new0(struct mesh_part, parts);
     mesh->part_count = parts;
@@ -157,7 +207,7 @@ static void part_clear(struct mesh_part *part) {
     for (uint32_t i = 0; i < part->count; i++)
         g_free(part->routers[i].feed);
     g_aligned_free(part->routers);
-    g_free(part->rings);
+    g_aligned_free(part->inputs);
     g_free(part->ends);
     g_free(part->arrivals);
     g_free(part->due);
@@ -170,6 +220,9 @@ static void part_clear(struct mesh_part *part) {
 }
 
 void mesh_clear(struct mesh *mesh) {
+    if (mesh->flex)
+        flex_clear(mesh->flex);
+    g_free(mesh->flex);
     for (unsigned p = 0; p < mesh->part_count; p++)
         part_clear(&mesh->parts[p]);
     for (unsigned i = 0; i < mesh->boundary_count; i++) {
@@ -190,7 +243,7 @@ unsigned mesh_split(const struct machine *machine, const bool *pinned, uint32_t 
     if (!group)
         group =
             engine->threads > 1 && count >= THREADED_ROUTERS ? (count + engine->threads - 1) / engine->threads : count;
-    bool whole = group >= count; /* one actor for everything, pinned or not */
+    bool whole = group >= count || flex_needed(machine); /* one actor for everything, pinned or not */
     uint32_t placed = 0, first = pins && !whole;
     for (uint32_t i = 0; i < count; i++)
         part_of[i] = whole || (pinned && pinned[i]) ? 0 : first + placed++ / group;
@@ -200,6 +253,8 @@ unsigned mesh_split(const struct machine *machine, const bool *pinned, uint32_t 
 /* ---- places ---- */
 
 bool mesh_has_place(const struct mesh *mesh, unsigned x, unsigned y) {
+    if (mesh->flex)
+        return flex_has_place(mesh->flex, x, y);
     bool column = x >= 1 && x <= mesh->nx, row = y >= 1 && y <= mesh->ny;
     return (column && y <= mesh->ny + 1) || (row && x <= mesh->nx + 1);
 }
@@ -210,7 +265,7 @@ static struct router *router_at(const struct mesh *mesh, unsigned x, unsigned y)
 }
 
 struct mesh_part *mesh_part_at(const struct mesh *mesh, unsigned x, unsigned y) {
-    return router_at(mesh, x, y)->part;
+    return mesh->flex ? &mesh->parts[0] : router_at(mesh, x, y)->part;
 }
 
 static bool end_accepts(void *self, const struct flit *flit, cycle_t now) {
@@ -230,7 +285,7 @@ static void end_deliver(void *self, flit_index index, cycle_t now) {
                       "a flit from (%u,%u) names (%u,%u), where no endpoint can be", flit->src_x, flit->src_y,
                       flit->dst_x, flit->dst_y);
     }
-    router_push(end->router, end->input, index, (uint32_t)flit->dst_x | (uint32_t)flit->dst_y << TAG_X_BITS, now);
+    router_push(end->router, end->input, index, router_destination(mesh, flit->dst_x, flit->dst_y), now);
 }
 
 /* The port behind which place (x,y) lies. */
@@ -242,13 +297,17 @@ static unsigned port_of_place(const struct mesh *mesh, unsigned x, unsigned y) {
                                : PORT_LOCAL;
 }
 
-flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y) {
+flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y, cycle_t now) {
+    if (mesh->flex)
+        return flex_offered(mesh->flex, x, y, now);
     const struct router *router = router_at(mesh, x, y);
     unsigned port = port_of_place(mesh, x, y);
     return router->valid >> port & 1 ? router->out[port].word.flit : FLIT_NONE;
 }
 
 struct link_sink mesh_attach(struct mesh *mesh, unsigned x, unsigned y, struct link_sink receiver) {
+    if (mesh->flex)
+        return flex_attach(mesh->flex, x, y, receiver);
     unsigned port = port_of_place(mesh, x, y);
     struct router *router = router_at(mesh, x, y);
     struct router_end *end = &router->end[port];
@@ -278,6 +337,11 @@ static void absorb(struct mesh_part *part, cycle_t now) {
     }
 }
 
+void mesh_settle(struct mesh *mesh) {
+    for (unsigned p = 0; p < mesh->part_count; p++)
+        absorb(&mesh->parts[p], CYCLE_NEVER);
+}
+
 static cycle_t next_due(const struct mesh_part *part, cycle_t now) {
     for (unsigned ahead = 1; ahead < part->wheel; ahead++)
         if (part->any[(now + ahead) & (part->wheel - 1)])
@@ -285,7 +349,19 @@ static cycle_t next_due(const struct mesh_part *part, cycle_t now) {
     return CYCLE_NEVER;
 }
 
+static cycle_t step_flex(struct mesh_part *part, cycle_t now) {
+    struct flex *flex = part->mesh->flex;
+    flex->group_due = part->group_due;
+    cycle_t next = flex_step(flex, now);
+    part->hops = flex->hops;
+    part->steps = flex->steps;
+    part->lost = flex->lost;
+    return next;
+}
+
 cycle_t mesh_part_step(struct mesh_part *part, cycle_t now) {
+    if (part->mesh->flex)
+        return step_flex(part, now);
     if (part->incoming_count)
         absorb(part, now);
     unsigned slot = now & (part->wheel - 1);
@@ -339,6 +415,8 @@ static gint by_first(gconstpointer a, gconstpointer b) {
 }
 
 uint64_t mesh_hol_cycles(const struct mesh *mesh) {
+    if (mesh->flex)
+        return mesh->flex->hol_cycles;
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct cycle_range));
     for (unsigned p = 0; p < mesh->part_count; p++)
         g_array_append_vals(all, mesh->parts[p].hol->data, mesh->parts[p].hol->len);
@@ -360,11 +438,46 @@ uint64_t mesh_hol_cycles(const struct mesh *mesh) {
 static uint64_t router_held(const struct router *router) {
     uint64_t held = (unsigned)__builtin_popcount(router->occupied) + (unsigned)__builtin_popcount(router->valid);
     for (unsigned port = 0; port < ROUTER_PORTS; port++)
-        held += router->in[port].count;
+        held += router_input(router, port)->count;
     return held;
 }
 
+unsigned mesh_router_count(const struct mesh *mesh) {
+    return mesh->flex ? mesh->flex->plan.columns * mesh->flex->plan.rows : mesh->count;
+}
+
+static struct router_figures flex_figures(const struct flex *flex, unsigned index) {
+    struct router_figures figures = {.x = index % flex->plan.columns + 1, .y = index / flex->plan.columns + 1};
+    for (unsigned port = 0; port < flex->plan.ports; port++) {
+        struct flex_input_counts in = flex_input(flex, figures.x, figures.y, port);
+        struct flex_output_counts out = flex_output(flex, figures.x, figures.y, port);
+        unsigned shown = MIN(port, PORT_LOCAL); /* all endpoints of a concentrated router in one row */
+        figures.in[shown].flits += in.flits;
+        figures.in[shown].blocked += in.blocked;
+        figures.in[shown].hol_blocked += in.hol_blocked;
+        figures.max_depth[shown] = MAX(figures.max_depth[shown], in.max_depth);
+        figures.out[shown].flits += out.flits;
+        figures.out[shown].busy += out.busy;
+    }
+    return figures;
+}
+
+struct router_figures mesh_figures(const struct mesh *mesh, unsigned index) {
+    if (mesh->flex)
+        return flex_figures(mesh->flex, index);
+    const struct router *router = mesh->at[index];
+    struct router_figures figures = {.x = router->x, .y = router->y};
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        figures.in[port] = router_input_counts(router, port);
+        figures.out[port] = router->out[port].counts;
+        figures.max_depth[port] = router_input(router, port)->peak;
+    }
+    return figures;
+}
+
 uint64_t mesh_held(const struct mesh *mesh) {
+    if (mesh->flex)
+        return flex_held(mesh->flex);
     uint64_t held = 0;
     for (uint32_t i = 0; i < mesh->count; i++)
         held += router_held(mesh->at[i]);

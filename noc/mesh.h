@@ -1,6 +1,9 @@
 /* A rectangle of routers at (1..nx, 1..ny) and what is attached to it (noc-and-memory §1.1). Endpoints sit on local
  * ports and on the outward sides of the border routers. A router is stepped only in cycles in which it can have work.
  *
+ * When a knob of noc.* asks for what the reference router lacks, the what-if network of flex.h stands in for the
+ * routers, as one part; everything below works on either.
+ *
  * The routers are split into parts; a part and the endpoints attached to its routers are stepped by one actor, and
  * different parts may be stepped at the same time. The split never changes a result. */
 #pragma once
@@ -15,6 +18,7 @@
 #include "noc/clock.h"
 #include "noc/router.h"
 
+struct flex;
 struct mesh;
 
 /* Cycles first..last, both included. */
@@ -28,7 +32,7 @@ struct mesh_part {
     uint32_t count;
     unsigned fall_through;
     unsigned capacity; /* words of an input FIFO */
-    struct router_word *rings;
+    char *inputs;      /* of all routers */
     struct router_end *ends;
     struct flit_pool *pool; /* for every flit taken or freed by the part's actor */
     /* Due wheel: bit a router, a row a cycle modulo `wheel`. */
@@ -56,15 +60,18 @@ struct mesh {
     unsigned phase_base; /* arbitration pointer in cycle 0 */
     uint32_t count;
     struct router **at; /* in reading order */
-    uint8_t route[ROUTER_ROUTES];
     struct mesh_part *parts;
     unsigned part_count;
     struct boundary **boundaries;
     unsigned boundary_count;
     struct hazard_log *hazards;
+    struct flex *flex; /* the what-if network, or NULL; `at` is then NULL and part 0 has no routers */
 };
 
-/* All routers in one part. */
+/* False with an error if these routers can't do what noc.* asks for. */
+bool mesh_check(const struct machine *machine, GError **error);
+
+/* All routers in one part. The machine has passed mesh_check. */
 void mesh_init(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool, struct hazard_log *hazards);
 /* part_of: a part number for every router in reading order, each of 0..parts-1 at least once. Part 0 uses `pool`. */
 void mesh_init_parts(struct mesh *mesh, const struct machine *machine, struct flit_pool *pool,
@@ -84,14 +91,17 @@ struct mesh_part *mesh_part_at(const struct mesh *mesh, unsigned x, unsigned y);
 /* Connects what is at place (x,y) as receiver, and returns its way in as a link. The place must exist. */
 struct link_sink mesh_attach(struct mesh *mesh, unsigned x, unsigned y, struct link_sink receiver);
 
-/* The flit offered at the start of the cycle to what is attached at place (x,y), FLIT_NONE if none. Only before the part's
- * routers are stepped in that cycle. */
-flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y);
+/* The flit offered at the start of the cycle to what is attached at place (x,y), FLIT_NONE if none. Only before the
+ * part's routers are stepped in that cycle. */
+flit_index mesh_offered(const struct mesh *mesh, unsigned x, unsigned y, cycle_t now);
 
 /* Steps every router of a part that is due in cycle now. Returns the next cycle in which one is due, or CYCLE_NEVER. */
 cycle_t mesh_part_step(struct mesh_part *part, cycle_t now);
 /* The same for all parts, by one actor. */
 cycle_t mesh_step(struct mesh *mesh, cycle_t now);
+
+/* After a run: counts what is on its way between parts where it will arrive, so that figures don't show the split. */
+void mesh_settle(struct mesh *mesh);
 
 /* Marks a router as due in a cycle at most `wheel` - 1 ahead. */
 static inline void mesh_mark(struct mesh_part *part, uint32_t router, cycle_t at) {
@@ -115,6 +125,18 @@ void mesh_note_hol(struct mesh_part *part, cycle_t now);
 static inline struct router *mesh_router(const struct mesh *mesh, unsigned x, unsigned y) {
     return mesh->at[(y - 1) * mesh->nx + (x - 1)];
 }
+
+/* What a router did, as figures of either network; a concentrated mesh has fewer routers than places. */
+struct router_figures {
+    unsigned x, y;
+    struct router_input_counts in[ROUTER_PORTS];
+    struct router_output_counts out[ROUTER_PORTS];
+    uint32_t max_depth[ROUTER_PORTS];
+};
+
+unsigned mesh_router_count(const struct mesh *mesh);
+/* Router number `index` in reading order. */
+struct router_figures mesh_figures(const struct mesh *mesh, unsigned index);
 
 /* Flits inside routers and on the way between parts. */
 uint64_t mesh_held(const struct mesh *mesh);

@@ -7,41 +7,40 @@
 #include "noc/mesh.h"
 
 /* First input at or after the pointer, for every set of requesting inputs (§3.5). */
-static uint8_t first_from(unsigned phase, unsigned requests) {
-    unsigned turned = (requests >> phase | requests << (ROUTER_PORTS - phase)) & ALL_PORTS;
-    unsigned input = phase + (unsigned)__builtin_ctz(turned);
-    return input >= ROUTER_PORTS ? input - ROUTER_PORTS : input;
+#define FROM(p, r)                                                                                                     \
+    ((r) >> (p)&1                          ? (p)                                                                       \
+     : (r) >> ((p) + 1) % ROUTER_PORTS & 1 ? ((p) + 1) % ROUTER_PORTS                                                  \
+     : (r) >> ((p) + 2) % ROUTER_PORTS & 1 ? ((p) + 2) % ROUTER_PORTS                                                  \
+     : (r) >> ((p) + 3) % ROUTER_PORTS & 1 ? ((p) + 3) % ROUTER_PORTS                                                  \
+                                           : ((p) + 4) % ROUTER_PORTS)
+#define FROM4(p, r) FROM(p, r), FROM(p, r + 1), FROM(p, r + 2), FROM(p, r + 3)
+#define FROM32(p)                                                                                                      \
+    { FROM4(p, 0), FROM4(p, 4), FROM4(p, 8), FROM4(p, 12), FROM4(p, 16), FROM4(p, 20), FROM4(p, 24), FROM4(p, 28) }
+static const uint8_t first_from[ROUTER_PORTS][1 << ROUTER_PORTS] = {FROM32(0), FROM32(1), FROM32(2), FROM32(3),
+                                                                    FROM32(4)};
+
+uint32_t router_destination(const struct mesh *mesh, unsigned dst_x, unsigned dst_y) {
+    unsigned cx = CLAMP(dst_x, 1, mesh->nx), cy = CLAMP(dst_y, 1, mesh->ny), last = PORT_LOCAL;
+    if (dst_x != cx) /* the outward hop, x first */
+        last = dst_x < cx ? PORT_WEST : PORT_EAST;
+    else if (dst_y != cy)
+        last = dst_y < cy ? PORT_NORTH : PORT_SOUTH;
+    return cx | cy << TAG_X_BITS | last << TAG_LAST_SHIFT;
 }
 
-unsigned router_route(const struct router *router, unsigned dst_x, unsigned dst_y) {
-    const struct mesh *mesh = router->part->mesh;
-    int mx = router->x, my = router->y, x = (int)dst_x, y = (int)dst_y;
-    int cx = CLAMP(x, 1, (int)mesh->nx), cy = CLAMP(y, 1, (int)mesh->ny);
-    /* Each comparison is a step in the table, so that nothing has to be predicted. */
-    unsigned cell =
-        (unsigned)(((((cx > mx) - (cx < mx) + 1) * 3 + (cy > my) - (cy < my) + 1) * 3 + (x > mx) - (x < mx) + 1) * 3 +
-                   (y > my) - (y < my) + 1);
-    return mesh->route[cell];
-}
-
-void router_route_table(uint8_t table[ROUTER_ROUTES]) {
-    for (int cell = 0; cell < ROUTER_ROUTES; cell++) {
-        int cx = cell / 27 - 1, cy = cell / 9 % 3 - 1, x = cell / 3 % 3 - 1, y = cell % 3 - 1;
-        int along_x = cx ? cx : cy ? 0 : x, along_y = cy ? cy : y; /* the outward hop is last, x first */
-        if (along_x)
-            table[cell] = along_x < 0 ? PORT_WEST : PORT_EAST;
-        else if (along_y)
-            table[cell] = along_y < 0 ? PORT_NORTH : PORT_SOUTH;
-        else
-            table[cell] = PORT_LOCAL;
-    }
+unsigned router_route(const struct router *router, uint32_t destination) {
+    unsigned cx = destination & TAG_COORDINATE_MASK, cy = destination >> TAG_X_BITS & TAG_COORDINATE_MASK;
+    unsigned route = destination >> TAG_LAST_SHIFT & 7; /* selections, not branches: nothing predicts them */
+    route = cy < router->y ? PORT_NORTH : route;
+    route = cy > router->y ? PORT_SOUTH : route;
+    route = cx < router->x ? PORT_WEST : route;
+    return cx > router->x ? PORT_EAST : route;
 }
 
 void router_push(struct router *router, unsigned input, flit_index flit, uint32_t destination, cycle_t stamp) {
     struct mesh_part *part = router->part;
-    struct router_input *in = &router->in[input];
-    unsigned route =
-        router_route(router, destination & TAG_COORDINATE_MASK, destination >> TAG_X_BITS & TAG_COORDINATE_MASK);
+    struct router_input *in = router_input(router, input);
+    unsigned route = router_route(router, destination);
     unsigned held = router_input_held(router, input, stamp) + 1; /* alike on both sides of a pop in the same cycle */
     unsigned tail = in->head + in->count;
     if (tail >= part->capacity)
@@ -49,7 +48,7 @@ void router_push(struct router *router, unsigned input, flit_index flit, uint32_
     in->ring[tail] = (struct router_word){flit, destination | route << TAG_ROUTE_SHIFT};
     in->count++;
     in->peak = (uint16_t)MAX(in->peak, held);
-    in->counts.flits++;
+    in->flits++;
     mesh_arrive(part, router->index, input, stamp + part->fall_through);
 }
 
@@ -104,7 +103,7 @@ static inline bool hand_over(struct router *router, unsigned output, cycle_t now
 static inline void arrive(struct router *router, unsigned arrivals) {
     for (; arrivals; arrivals &= arrivals - 1) {
         unsigned input = (unsigned)__builtin_ctz(arrivals);
-        struct router_input *in = &router->in[input];
+        struct router_input *in = router_input(router, input);
         unsigned place = in->head + in->readable++;
         if (place >= router->part->capacity)
             place -= router->part->capacity;
@@ -122,7 +121,7 @@ static void illegal_turn(const struct router *router, unsigned input, unsigned o
 }
 
 static inline void load_slot(struct router *router, unsigned input, cycle_t now) {
-    struct router_input *in = &router->in[input];
+    struct router_input *in = router_input(router, input);
     in->slot = in->ring[in->head];
     unsigned route = in->slot.tag >> TAG_ROUTE_SHIFT;
     router->request[route] |= 1u << input;
@@ -162,8 +161,8 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
         unsigned requests = router->request[output] & router->allowed[output];
         if (!requests)
             continue;
-        unsigned input = first_from(phase, requests);
-        router->out[output].word = router->in[input].slot;
+        unsigned input = first_from[phase][requests];
+        router->out[output].word = router_input(router, input)->slot;
         router->valid |= bit;
         router->request[output] &= ~(1u << input);
         if (!router->request[output])
@@ -178,10 +177,10 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
 /* Slots that kept their flit. */
 static inline void note_blocked(struct router *router, unsigned waiting, unsigned idle, cycle_t now) {
     for (; waiting; waiting &= waiting - 1) {
-        struct router_input *in = &router->in[__builtin_ctz(waiting)];
-        in->counts.blocked++;
-        if (in->behind_any & idle) {
-            in->counts.hol_blocked++;
+        unsigned input = (unsigned)__builtin_ctz(waiting);
+        router->blocked[input]++;
+        if (router_input(router, input)->behind_any & idle) {
+            router->hol_blocked[input]++;
             mesh_note_hol(router->part, now);
         }
     }

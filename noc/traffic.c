@@ -567,7 +567,8 @@ static void place_init(struct traffic *run, struct traffic_part *part, uint32_t 
     place->x = (uint16_t)x;
     place->y = (uint16_t)y;
     place->node = number < run->geometry.nodes;
-    place->way = mesh_attach(&run->mesh, x, y, (struct link_sink){place, sink_accepts, sink_deliver});
+    if (mesh_has_place(&run->mesh, x, y)) /* a torus has no edge places */
+        place->way = mesh_attach(&run->mesh, x, y, (struct link_sink){place, sink_accepts, sink_deliver});
     run->places[number] = place;
 }
 
@@ -587,6 +588,8 @@ static void part_arrays(struct traffic *run, struct traffic_part *part, uint32_t
 static struct traffic_part *part_of_place(struct traffic *run, uint32_t number) {
     unsigned x, y;
     place_coordinates(&run->geometry, number, &x, &y);
+    if (!mesh_has_place(&run->mesh, x, y))
+        return run->parts;
     return &run->parts[mesh_part_at(&run->mesh, x, y) - run->mesh.parts];
 }
 
@@ -649,11 +652,29 @@ static void run_clear(struct traffic *run) {
     g_mutex_clear(&run->lock);
 }
 
+/* Patterns that address a place west of the mesh need one there. */
+static bool check_edges(const struct machine *machine, const struct traffic_params *params, GError **error) {
+    bool edge =
+        params->pattern == TRAFFIC_ROWPORT || params->pattern == TRAFFIC_RANDPORT || params->pattern == TRAFFIC_MIXHOT;
+    edge |= params->pattern == TRAFFIC_HOTSPOT && !params->hotspot_count;
+    for (unsigned i = 0; i < params->hotspot_count; i++) {
+        const struct traffic_hotspot *spot = &params->hotspots[i];
+        edge |= spot->x < 1 || spot->y < 1 || spot->x > machine->nx || spot->y > machine->ny;
+    }
+    if (machine->noc.topology != TOPOLOGY_TORUS || !edge)
+        return true;
+    g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                "sends to a place on the edge, which a torus does not have; expected places inside it");
+    return false;
+}
+
 /* Checks everything; on failure the run still has to be cleared. */
 static bool prepare(struct traffic *run, const struct machine *machine, const struct traffic_params *params,
                     GError **error) {
     *run = (struct traffic){.params = params};
     g_mutex_init(&run->lock);
+    if (!mesh_check(machine, error) || !check_edges(machine, params, error))
+        return false;
     run->window = params->warmup_cycles;
     run->window_end = params->warmup_cycles + params->measure_cycles;
     run->limit = run->window_end + params->drain_cycles - 1;
@@ -754,18 +775,10 @@ static void sum_intervals(const struct traffic *run, struct traffic_result *resu
 }
 
 static void copy_routers(const struct traffic *run, struct traffic_result *result) {
-    result->routers = g_new0(struct traffic_router, result->nodes);
-    for (uint32_t i = 0; i < result->nodes; i++) {
-        const struct router *router = run->mesh.at[i];
-        struct traffic_router *copy = &result->routers[i];
-        copy->x = router->x;
-        copy->y = router->y;
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            copy->in[port] = router->in[port].counts;
-            copy->out[port] = router->out[port].counts;
-            copy->max_depth[port] = router->in[port].peak;
-        }
-    }
+    result->router_count = mesh_router_count(&run->mesh);
+    result->routers = g_new0(struct router_figures, result->router_count);
+    for (unsigned i = 0; i < result->router_count; i++)
+        result->routers[i] = mesh_figures(&run->mesh, i);
 }
 
 static void collect(struct traffic *run, enum clock_end end, struct traffic_result *result) {
@@ -818,6 +831,7 @@ bool traffic_run(const struct machine *machine, const struct traffic_params *par
             run.parts[p].mesh->actor = clock_add(clock, name, part_step, &run.parts[p]);
         }
         enum clock_end end = clock_run(clock, run.limit);
+        mesh_settle(&run.mesh);
         collect(&run, end, result);
         clock_free(clock);
         good = conserved(result, error);

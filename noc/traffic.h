@@ -11,7 +11,7 @@
 
 #include "model/cycle.h"
 #include "model/machine.h"
-#include "noc/router.h"
+#include "noc/mesh.h"
 
 enum traffic_pattern {
     TRAFFIC_UNIFORM,
@@ -73,13 +73,6 @@ struct traffic_interval {
     uint64_t messages, latency, network_latency; /* delivered in it, and the sums of their cycles */
 };
 
-struct traffic_router {
-    unsigned x, y;
-    struct router_input_counts in[ROUTER_PORTS];
-    uint32_t max_depth[ROUTER_PORTS];
-    struct router_output_counts out[ROUTER_PORTS];
-};
-
 struct traffic_result {
     cycle_t cycles;                          /* length of the run: the cycle of the last event, plus one */
     unsigned nodes;                          /* all routers, silent sources included */
@@ -104,8 +97,9 @@ struct traffic_result {
     uint64_t hol_cycles; /* cycles with a head-of-line blocked input anywhere: at most these could be saved */
     unsigned actors;
     GArray *intervals;              /* of struct traffic_interval, NULL without interval_cycles */
-    struct traffic_router *routers; /* nodes of them, in reading order */
-    char *trace;                    /* NULL unless recorded */
+    struct router_figures *routers; /* in reading order */
+    unsigned router_count;
+    char *trace; /* NULL unless recorded */
 };
 
 /* Everything is checked before cycle 0; false with an error if the run can't be made or an invariant broke. */

@@ -10,6 +10,7 @@
 enum {
     DRAW_BITS = 53, /* of a number that is compared with a probability */
     DRAW_SHIFT = 64 - DRAW_BITS,
+    DRAW_NODES = 256, /* drawn for at a time */
     INDEX_SHIFT = 33, /* of a number that chooses among few */
     MIXHOT_CYCLE = 4, /* every fourth message of mixhot, on average, goes to the port */
 };
@@ -415,30 +416,45 @@ cycle_t traffic_source_next(const struct traffic_source *source) {
 
 /* ---- generation ---- */
 
-/* Does the node generate in this cycle? Bursts draw once more, for whether the next cycle is in one. */
-static bool generates(struct traffic_source *source, uint32_t node) {
+/* Bursts draw once more, for whether the next cycle is in one. */
+static bool generates_in_bursts(struct traffic_source *source, uint32_t node) {
     uint64_t *state = &source->state[node];
-    if (source->leave_on == 0)
-        return below(state, source->threshold);
     bool on = source->on[node], message = on && below(state, source->threshold);
     source->on[node] = on != below(state, on ? source->leave_on : source->leave_off);
     return message;
 }
 
+/* Sets a byte for each of `count` nodes: does it generate in this cycle? One loop without branches for Bernoulli. */
+static void draw_all(struct traffic_source *source, uint32_t first, uint32_t count, uint8_t *generates) {
+    uint64_t *state = &source->state[first], threshold = source->threshold;
+    if (source->leave_on) {
+        for (uint32_t i = 0; i < count; i++)
+            generates[i] = generates_in_bursts(source, first + i);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        generates[i] = (uint8_t)(((draw(&state[i]) >> DRAW_SHIFT) - threshold) >> 63);
+}
+
 void traffic_source_generate(struct traffic_source *source, cycle_t to,
                              void (*emit)(void *self, const struct traffic_message *message), void *self) {
     struct traffic_message message = {.flits = source->params.message_flits};
+    uint8_t generates[DRAW_NODES];
     to = MIN(to, source->end);
     for (; source->next < to; source->next++) {
         message.cycle = source->next;
-        for (uint32_t node = 0; node < source->places.nodes; node++) {
-            if (!generates(source, node) || source->fixed[node] == PLACE_NONE)
-                continue;
-            message.source = node;
-            message.number = source->number;
-            message.destination = destination(source, node);
-            emit(self, &message);
-            source->number += message.flits;
+        for (uint32_t first = 0; first < source->places.nodes; first += DRAW_NODES) {
+            uint32_t count = MIN(DRAW_NODES, source->places.nodes - first);
+            draw_all(source, first, count, generates);
+            for (uint32_t i = 0; i < count; i++) {
+                message.source = first + i;
+                if (!generates[i] || source->fixed[message.source] == PLACE_NONE)
+                    continue;
+                message.number = source->number;
+                message.destination = destination(source, message.source);
+                emit(self, &message);
+                source->number += message.flits;
+            }
         }
     }
 }

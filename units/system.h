@@ -10,6 +10,7 @@
 
 #include "memory/agent.h"
 #include "memory/dram.h"
+#include "memory/mover.h"
 #include "model/flit.h"
 #include "model/hazard.h"
 #include "model/machine.h"
@@ -26,6 +27,7 @@ struct system_group {
     unsigned endpoint_count;
     bool has_agent;
     cycle_t due;                          /* next cycle with work, CYCLE_NEVER: none */
+    cycle_t mesh_due;                     /* of routers that were given flits since they were stepped */
     cycle_t stepped;                      /* last cycle with work */
     uint64_t progress;                    /* work done, as system_progress counts it */
     cycle_t last_progress;                /* last cycle in which it grew */
@@ -40,7 +42,9 @@ struct system {
     struct mesh mesh;
     struct dram dram;
     struct agent agent;
-    struct endpoint *endpoints; /* one a unit, in the machine's order */
+    struct mover mover;
+    struct transform_bank *bank; /* of the mover */
+    struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
     struct system_group *groups;
     unsigned group_count;
@@ -49,9 +53,16 @@ struct system {
     struct account *unit_accounts, *port_accounts;
 };
 
-/* Builds the machine. FS_ERROR_INPUT when a unit type is not known. The machine must outlive the system. */
+/* What must hold of a machine before it can be built: the network can do what noc.* asks for and cannot deadlock, unit
+ * types and transform occupants exist. FS_ERROR_INPUT `KEY: what, expected what`. Every mesh of several is checked. */
+bool system_check(const struct machine *machine, GError **error);
+
+/* Builds the machine. FS_ERROR_INPUT as system_check. The machine must outlive the system. */
 struct system *system_new(const struct machine *machine, GError **error);
 void system_free(struct system *system);
+
+/* Makes it one mesh of a line, before the first cycle; see units/line.h. */
+void system_join_line(struct system *system, struct interlink *interlink);
 
 /* One cycle of everything a group hosts that is due in it. Returns its next due cycle. The form of a clock's step. */
 cycle_t system_group_step(void *group, cycle_t now);
@@ -67,6 +78,9 @@ void system_close(struct system *system);
 
 /* No flit anywhere, no unit in an instruction, memory quiet. Between cycles only. */
 bool system_quiet(const struct system *system);
+
+/* A number that grows whenever anything but polling happens. */
+uint64_t system_progress(const struct system *system);
 
 /* Last cycle in which anything but polling happened: flits moved, instructions taken or retired, units at work, words
  * read or written. */

@@ -7,6 +7,7 @@
 
 #include "model/machine.h"
 #include "noc/traffic.h"
+#include "units/deadlock.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -27,11 +28,6 @@ struct run_fact {
     char *text;
 };
 
-/* Who waits for what in a run that can no longer move. */
-struct run_wait {
-    char *who, *what, *held_by;
-};
-
 struct run {
     struct machine *machine;
     const struct workload *workload;
@@ -45,8 +41,10 @@ struct run {
     cycle_t settled_cycles; /* to the last write acknowledged and everything quiet */
     double wall_seconds;    /* host time of the simulation alone */
     uint64_t host_writes, commands, rounds, instructions, expected_signals;
-    uint64_t macs;     /* multiply-accumulates the problem needs */
-    unsigned clusters; /* that peak throughput counts */
+    uint64_t mover_writes; /* register writes to the mover, not among host_writes */
+    GArray *round_cycles;  /* of cycle_t: GO to the engine's end, a round */
+    uint64_t macs;         /* multiply-accumulates the problem needs */
+    unsigned clusters;     /* that peak throughput counts */
     /* Grades, where there is an answer. */
     bool graded;
     size_t model_mismatches;
@@ -57,7 +55,7 @@ struct run {
     bool dead;
     cycle_t dead_cycle;
     char *dead_reason;
-    GPtrArray *waits; /* of struct run_wait */
+    struct deadlock_report deadlock; /* of a dead run: who waits for what */
 };
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);

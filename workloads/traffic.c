@@ -126,7 +126,8 @@ static bool write_trace(const struct run *run, GError **error) {
     g_autoptr(GError) cause = NULL;
     if (!given->record || g_file_set_contents(given->record, run->traffic->trace, -1, &cause))
         return true;
-    return workload_error(run->workload, "record", error, "can't be written: %s", cause->message);
+    return workload_error(run->workload, "record", error, "can't be written: %s, expected a writable file",
+                          fs_error_reason(cause));
 }
 
 static bool run_traffic(struct run *run, GError **error) {
