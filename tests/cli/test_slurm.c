@@ -10,6 +10,7 @@ static const char sweep_text[] =
 
 struct bench {
     char *folder, *file, *on_slurm, *here, *slurm;
+    GSubprocess *guard; /* stops the daemons when its input ends, be it that this program was aborted */
     bool runs;
 };
 
@@ -33,6 +34,10 @@ static void set_up(struct bench *bench, gconstpointer data) {
     bench->slurm = g_build_filename(bench->folder, "daemons", NULL);
     g_assert_cmpint(g_mkdir(bench->slurm, 0755), ==, 0);
     g_assert_true(g_file_set_contents(bench->file, sweep_text, -1, NULL));
+    g_autofree char *stop = g_build_filename(FLITSIM_SOURCE_DIR, "tests", "slurm", "stop.sh", NULL);
+    bench->guard = g_subprocess_new(G_SUBPROCESS_FLAGS_STDIN_PIPE, NULL, "/bin/sh", "-c",
+                                    "cat >/dev/null; exec /bin/sh \"$0\" \"$1\"", stop, bench->slurm, NULL);
+    g_assert_nonnull(bench->guard);
     int status = script("start.sh", bench->slurm, &said);
     bench->runs = status == 0;
     if (status == 77)
@@ -44,9 +49,10 @@ static void set_up(struct bench *bench, gconstpointer data) {
 }
 
 static void tear_down(struct bench *bench, gconstpointer data) {
-    g_autofree char *said = NULL;
     (void)data;
-    script("stop.sh", bench->slurm, &said);
+    g_output_stream_close(g_subprocess_get_stdin_pipe(bench->guard), NULL, NULL);
+    g_assert_true(g_subprocess_wait(bench->guard, NULL, NULL));
+    g_object_unref(bench->guard);
     remove_tree(bench->folder);
     g_free(bench->folder);
     g_free(bench->file);
