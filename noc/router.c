@@ -98,7 +98,8 @@ bool router_step(struct router *router, cycle_t now, unsigned phase) {
     unsigned taken = 0, loadable = 0x1F, granted = 0;
     for (unsigned work = router->valid | router->wanted; work; work &= work - 1) {
         unsigned output = __builtin_ctz(work), bit = 1u << output;
-        if (router->valid & bit) {
+        bool held = router->valid & bit;
+        if (held) {
             if (!hand_over(router, output, now)) {
                 router->out_counts[output].busy++;
                 loadable &= ~bit;
@@ -112,6 +113,7 @@ bool router_step(struct router *router, cycle_t now, unsigned phase) {
         if (!requests)
             continue;
         unsigned input = first_from(phase, requests);
+        router->out_counts[output].bare += !held;
         router->output_flit[output] = router->slot_flit[input];
         router->output_tag[output] = router->slot_tag[input];
         router->valid |= bit;
@@ -124,6 +126,7 @@ bool router_step(struct router *router, cycle_t now, unsigned phase) {
     for (unsigned waiting = router->occupied & ~taken; waiting; waiting &= waiting - 1) {
         unsigned input = __builtin_ctz(waiting);
         router->in_counts[input].blocked++;
+        router->in_counts[input].refused += !(loadable >> (router->slot_tag[input] >> TAG_ROUTE_SHIFT) & 1);
         if ((router->stored >> input & 1) && head_blocks_others(router, input, loadable & ~granted, now))
             router->in_counts[input].hol_blocked++;
     }

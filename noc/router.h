@@ -32,11 +32,13 @@ struct router_input_counts {
     uint64_t flits;       /* accepted */
     uint64_t blocked;     /* cycles in which the holding slot kept its flit */
     uint64_t hol_blocked; /* of these: a readable flit behind it wanted an output that stayed free */
+    uint64_t refused;     /* of blocked: the receiver behind the wanted output refused; the rest lost arbitration */
 };
 
 struct router_output_counts {
     uint64_t flits; /* accepted by the receiver */
     uint64_t busy;  /* cycles in which the receiver refused the output register */
+    uint64_t bare;  /* cycles in which the register was empty though a flit stood before it and was being granted */
 };
 
 struct router_link {

@@ -23,6 +23,7 @@ static void wait_free(void *data) {
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
     *run = (struct run){.machine = machine,
                         .workload = workload,
+                        .observers = g_ptr_array_new(),
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
                         .waits = g_ptr_array_new_with_free_func(wait_free)};
     g_array_set_clear_func(run->facts, fact_clear);
@@ -30,6 +31,8 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    if (run->observers)
+        g_ptr_array_unref(run->observers);
     if (run->facts)
         g_array_unref(run->facts);
     if (run->waits)
@@ -123,6 +126,21 @@ static bool stands_still(struct watch *watch, const struct system *system, uint6
     return now - watch->since >= limit;
 }
 
+static void let_look(const struct run *run, cycle_t now) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        if (now >= observer->next)
+            observer->next = observer->look(observer->self, run->system, now);
+    }
+}
+
+static void end_look(const struct run *run, cycle_t end) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        observer->finish(observer->self, run->system, end);
+    }
+}
+
 void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
     uint64_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency;
@@ -134,6 +152,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     run->expected_signals = expected;
     while (now != CYCLE_NEVER && !run->dead) {
         last = now;
+        let_look(run, now);
         cycle_t next = system_step(system, now);
         if (!run->snapshot_taken && expected && system->agent.dispatch.signals == expected)
             close_accounts(run, now + 1);
@@ -151,6 +170,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;
     run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;
+    end_look(run, last + 1);
     system->agent.host = (struct agent_host){.due = CYCLE_NEVER};
 }
 

@@ -31,6 +31,15 @@ struct run_wait {
     char *who, *what, *held_by;
 };
 
+/* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
+ * state at the end of the cycles before. It changes nothing. */
+struct run_observer {
+    void *self;
+    cycle_t next;
+    cycle_t (*look)(void *self, struct system *system, cycle_t now); /* returns the new `next` */
+    void (*finish)(void *self, struct system *system, cycle_t end);  /* after the last cycle, end - 1 */
+};
+
 struct run {
     struct machine *machine;
     const struct workload *workload;
@@ -51,7 +60,9 @@ struct run {
     double model_max_abs;
     struct numerics vs_quantised, vs_fp64;
     bool answer_wrong;
-    GArray *facts; /* of struct run_fact */
+    size_t answer_columns; /* of the graded matrix, 0: a plain row */
+    GPtrArray *observers;  /* of struct run_observer, not owned */
+    GArray *facts;         /* of struct run_fact */
     bool dead;
     cycle_t dead_cycle;
     char *dead_reason;

@@ -1,0 +1,627 @@
+/* The recorder; see trace.h.
+ *
+ * Links are registers: the output registers of routers, units, ports and dispatch agent. A flit that stands in a
+ * register at the start of a cycle is on the link in that cycle, handed over or refused; so a slice on a link's track
+ * is as long as the flit needed, and all slices of a router's output add up to its counters flits + busy. Causes come
+ * from the accounts, so the slices of a unit add up to its cycles in the result. */
+#include "analysis/trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/trace_json.h"
+#include "model/isa/cluster.h"
+#include "model/isa/vector.h"
+#include "model/isa/wire.h"
+
+enum group {
+    GROUP_HOST = 1,
+    GROUP_LINKS = 2,
+    GROUP_PORTS = 100,
+    GROUP_UNITS = 1000,
+};
+
+enum unit_track {
+    TRACK_CAUSE = 1,
+    TRACK_INSTRUCTION,
+    TRACK_SENT,
+    TRACK_RECEIVED,
+    TRACK_EVENT,
+    TRACK_BURST,
+};
+
+enum {
+    QUEUES_MAX = 4,
+    FILE_BUFFER = 1 << 20,
+};
+
+/* What is on a link, seen from its sending register. */
+struct link_state {
+    const struct router *router; /* a router's output, else… */
+    const flit_index *output;    /* … a register of its own */
+    unsigned port;
+    char *name;
+    bool named;
+    flit_index held;
+    struct flit flit; /* a copy: the flit may be gone when the slice is written */
+    cycle_t since;
+};
+
+/* A component whose cycles have causes and whose queues have depths. */
+struct component {
+    unsigned group;
+    const struct account *account;
+    const char *const *causes;
+    struct account seen;
+    bool open;          /* a slice of seen.cause is open */
+    cycle_t cause_from; /* where the next slice begins */
+    const struct fifo *queues[QUEUES_MAX];
+    const char *queue_names[QUEUES_MAX];
+    uint32_t depths[QUEUES_MAX];
+};
+
+/* A message that waits for its answer. */
+struct pending {
+    unsigned unit;
+    uint8_t type, txn; /* of the answer */
+    struct trace_place from, via;
+    cycle_t sent, reached; /* reached: at `via`, CYCLE_NEVER: not yet */
+};
+
+struct trace {
+    struct trace_options options;
+    struct run_observer observer;
+    struct system *system;
+    struct trace_json json;
+    FILE *flits;
+    char *json_file, *flit_file, *buffers[2];
+    struct link_state *links;
+    unsigned link_count;
+    struct component *components; /* units, then ports */
+    bool *in_instruction;         /* a unit each */
+    bool *in_burst;               /* a port each */
+    struct endpoint_trace endpoint_hooks;
+    struct port_trace port_hooks;
+    struct dispatch_trace dispatch_hooks;
+    GArray *pending; /* of struct pending, oldest first */
+    uint64_t flows, lines;
+    cycle_t last;           /* cycle of the last look */
+    cycle_t cut, flits_cut; /* where the limit ended them; CYCLE_NEVER */
+    bool attached, ended;
+};
+
+/* ---- limits ---- */
+
+static bool records(const struct trace *trace) {
+    return trace->attached && trace->options.json_file && trace->cut == CYCLE_NEVER;
+}
+
+static cycle_t clamp(const struct trace *trace, cycle_t at) {
+    return CLAMP(at, trace->options.from, trace->options.to);
+}
+
+static bool within(const struct trace *trace, cycle_t at) {
+    return records(trace) && at >= trace->options.from && at < trace->options.to;
+}
+
+/* ---- links ---- */
+
+static flit_index held_by(const struct link_state *link) {
+    if (!link->router)
+        return *link->output;
+    return link->router->valid >> link->port & 1 ? link->router->output_flit[link->port] : FLIT_NONE;
+}
+
+static void write_link(struct trace *trace, struct link_state *link, cycle_t end) {
+    const struct flit *flit = &link->flit;
+    struct trace_place place = {GROUP_LINKS, (unsigned)(link - trace->links) + 1};
+    if (trace->flits && trace->flits_cut == CYCLE_NEVER) {
+        fprintf(trace->flits,
+                "%" G_GUINT64_FORMAT " %s %s (%u,%u)->(%u,%u) txn %u last %u waited %" G_GUINT64_FORMAT "\n", end - 1,
+                link->name, flit_type_name(flit->type), flit->src_x, flit->src_y, flit->dst_x, flit->dst_y, flit->txn,
+                flit->last, end - 1 - link->since);
+        if (++trace->lines >= trace->options.limit)
+            trace->flits_cut = end;
+    }
+    if (!records(trace))
+        return;
+    g_autofree char *args = g_strdup_printf(
+        "\"from\":\"(%u,%u)\",\"to\":\"(%u,%u)\",\"txn\":%u,\"last\":%u,\"waited\":%" G_GUINT64_FORMAT, flit->src_x,
+        flit->src_y, flit->dst_x, flit->dst_y, flit->txn, flit->last, end - 1 - link->since);
+    if (!link->named)
+        trace_json_name_track(&trace->json, place, link->name);
+    link->named = true;
+    trace_json_slice(&trace->json, place, flit_type_name(flit->type), link->since, end - link->since, args);
+}
+
+/* `now` is the cycle whose start is looked at; a flit seen in the last look was on the link in that cycle. */
+static void look_at_links(struct trace *trace, cycle_t now) {
+    for (unsigned i = 0; i < trace->link_count; i++) {
+        struct link_state *link = &trace->links[i];
+        flit_index held = held_by(link);
+        if (held == link->held && (held == FLIT_NONE || now == trace->last + 1))
+            continue;
+        if (link->held != FLIT_NONE)
+            write_link(trace, link, trace->last + 1);
+        link->held = held;
+        link->since = now;
+        if (held != FLIT_NONE)
+            link->flit = *flit_at(&trace->system->pool, held);
+    }
+}
+
+static void add_link(struct trace *trace, const struct router *router, unsigned port, const flit_index *output,
+                     char *name) {
+    trace->links[trace->link_count++] =
+        (struct link_state){.router = router, .port = port, .output = output, .name = name, .held = FLIT_NONE};
+}
+
+static void find_links(struct trace *trace) {
+    static const int step_x[] = {0, 1, 0, -1, 0}, step_y[] = {-1, 0, 1, 0, 0};
+    struct system *system = trace->system;
+    const struct mesh *mesh = &system->mesh;
+    trace->links =
+        g_new0(struct link_state, (size_t)mesh->count * ROUTER_PORTS + system->endpoint_count + AGENT_PORTS_MAX + 1);
+    for (uint32_t i = 0; i < mesh->count; i++) {
+        const struct router *router = &mesh->routers[i];
+        for (unsigned port = 0; port < ROUTER_PORTS; port++)
+            add_link(trace, router, port, NULL,
+                     port == PORT_LOCAL ? g_strdup_printf("(%u,%u)>local", router->x, router->y)
+                                        : g_strdup_printf("(%u,%u)>(%u,%u)", router->x, router->y,
+                                                          router->x + step_x[port], router->y + step_y[port]));
+    }
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        add_link(trace, NULL, 0, &system->endpoints[i].output, g_strdup_printf("%s>mesh", system->endpoints[i].name));
+    for (unsigned p = 0; p < system->agent.port_count; p++)
+        add_link(trace, NULL, 0, &system->agent.ports[p].output,
+                 g_strdup_printf("%s>mesh", system->agent.ports[p].name));
+    add_link(trace, NULL, 0, &system->agent.dispatch.output, g_strdup("dispatch>mesh"));
+}
+
+/* ---- causes and queues ---- */
+
+static void write_cause(struct trace *trace, struct component *component, unsigned cause, cycle_t end) {
+    struct trace_place place = {component->group, TRACK_CAUSE};
+    cycle_t from = clamp(trace, component->cause_from), to = clamp(trace, end);
+    component->cause_from = end;
+    if (from == to || !records(trace))
+        return;
+    trace_json_open(&trace->json, place, component->causes[cause], from, NULL);
+    trace_json_close(&trace->json, place, to);
+}
+
+/* Every change since the last look becomes slices: first the cause that was in force, then those that came and went. */
+static void look_at_causes(struct trace *trace, struct component *component) {
+    const struct account *account = component->account;
+    struct account *seen = &component->seen;
+    if (account->since == seen->since && account->cause == seen->cause)
+        return;
+    unsigned first = seen->cause;
+    cycle_t end = component->cause_from;
+    for (unsigned k = 0; k < ACCOUNT_CAUSES; k++) {
+        unsigned cause = k == 0 ? first : k <= first ? k - 1 : k;
+        uint64_t cycles = account->cycles[cause] - seen->cycles[cause];
+        end += cycles;
+        if (cycles)
+            write_cause(trace, component, cause, end);
+    }
+    *seen = *account;
+}
+
+static void look_at_queues(struct trace *trace, struct component *component, cycle_t now) {
+    bool changed = false;
+    GString *args = NULL;
+    for (unsigned q = 0; q < QUEUES_MAX && component->queues[q]; q++) {
+        changed |= component->queues[q]->count != component->depths[q];
+        component->depths[q] = component->queues[q]->count;
+    }
+    if (!changed || !within(trace, now))
+        return;
+    args = g_string_new(NULL);
+    for (unsigned q = 0; q < QUEUES_MAX && component->queues[q]; q++)
+        g_string_append_printf(args, "%s\"%s\":%u", q ? "," : "", component->queue_names[q], component->depths[q]);
+    trace_json_counter(&trace->json, component->group, "queues", now, args->str);
+    g_string_free(args, TRUE);
+}
+
+static unsigned component_count(const struct trace *trace) {
+    return trace->system->endpoint_count + trace->system->agent.port_count;
+}
+
+static void find_components(struct trace *trace) {
+    struct system *system = trace->system;
+    struct component *component = trace->components = g_new0(struct component, component_count(trace));
+    for (unsigned i = 0; i < system->endpoint_count; i++, component++) {
+        const struct endpoint *endpoint = &system->endpoints[i];
+        struct unit_report report;
+        endpoint->type->report(endpoint->unit, &report);
+        *component = (struct component){.group = GROUP_UNITS + i,
+                                        .account = report.account,
+                                        .causes = report.causes,
+                                        .queues = {&endpoint->inst, &endpoint->recv, &endpoint->completions},
+                                        .queue_names = {"instructions", "received", "completions"}};
+    }
+    for (unsigned p = 0; p < system->agent.port_count; p++, component++) {
+        const struct mem_port *port = &system->agent.ports[p];
+        *component = (struct component){.group = GROUP_PORTS + p,
+                                        .account = &port->account,
+                                        .causes = port_cause_names,
+                                        .queues = {&port->reads, &port->writes, &port->ready},
+                                        .queue_names = {"reads", "writes", "bursts_ready"}};
+    }
+    for (unsigned i = 0; i < component_count(trace); i++) {
+        component = &trace->components[i];
+        component->seen = *component->account;
+        component->cause_from = component->seen.since;
+    }
+}
+
+/* ---- messages and their answers ---- */
+
+static void expect(struct trace *trace, unsigned unit, unsigned type, unsigned txn, struct trace_place from,
+                   cycle_t now) {
+    struct pending pending = {
+        .unit = unit, .type = type, .txn = txn, .from = from, .sent = now, .reached = CYCLE_NEVER};
+    g_array_append_val(trace->pending, pending);
+}
+
+static struct pending *find_pending(struct trace *trace, unsigned unit, unsigned type, int txn, bool reached) {
+    for (guint i = 0; i < trace->pending->len; i++) {
+        struct pending *pending = &g_array_index(trace->pending, struct pending, i);
+        if (pending->unit == unit && pending->type == type && (txn < 0 || pending->txn == txn) &&
+            (reached || pending->reached == CYCLE_NEVER))
+            return pending;
+    }
+    return NULL;
+}
+
+/* Both ends of an arrow are written together, so that none is without the other. */
+static void answer(struct trace *trace, struct pending *pending, struct trace_place at, const char *name, cycle_t now) {
+    uint64_t id = ++trace->flows;
+    trace_json_flow(&trace->json, 's', pending->from, name, id, pending->sent);
+    if (pending->reached != CYCLE_NEVER)
+        trace_json_flow(&trace->json, 't', pending->via, name, id, pending->reached);
+    trace_json_flow(&trace->json, 'f', at, name, id, now);
+    g_array_remove_index(trace->pending, (guint)(pending - &g_array_index(trace->pending, struct pending, 0)));
+}
+
+static void write_message(struct trace *trace, struct trace_place place, const struct flit *flit, cycle_t now) {
+    g_autofree char *args = g_strdup_printf("\"from\":\"(%u,%u)\",\"to\":\"(%u,%u)\",\"txn\":%u,\"last\":%u",
+                                            flit->src_x, flit->src_y, flit->dst_x, flit->dst_y, flit->txn, flit->last);
+    trace_json_slice(&trace->json, place, flit_type_name(flit->type), now, 1, args);
+}
+
+static unsigned unit_of(const struct trace *trace, const struct endpoint *endpoint) {
+    return (unsigned)(endpoint - trace->system->endpoints);
+}
+
+static void flit_out(void *self, const struct endpoint *endpoint, const struct flit *flit, cycle_t now) {
+    struct trace *trace = self;
+    unsigned unit = unit_of(trace, endpoint);
+    struct trace_place place = {GROUP_UNITS + unit, TRACK_SENT};
+    if (!within(trace, now))
+        return;
+    write_message(trace, place, flit, now);
+    if (flit->type == FLIT_MEM_RD_REQ)
+        expect(trace, unit, FLIT_MEM_RD_RESP, flit->txn, place, now);
+    else if (flit->type == FLIT_MEM_WR_REQ)
+        expect(trace, unit, FLIT_MEM_WR_ACK, flit->txn, place, now);
+}
+
+static void flit_in(void *self, const struct endpoint *endpoint, const struct flit *flit, cycle_t now) {
+    struct trace *trace = self;
+    unsigned unit = unit_of(trace, endpoint);
+    struct trace_place place = {GROUP_UNITS + unit, TRACK_RECEIVED};
+    if (!within(trace, now))
+        return;
+    write_message(trace, place, flit, now);
+    if (flit->type != FLIT_MEM_RD_RESP && flit->type != FLIT_MEM_WR_ACK)
+        return;
+    struct pending *pending = find_pending(trace, unit, flit->type, flit->txn, true);
+    if (pending)
+        answer(trace, pending, place, flit->type == FLIT_MEM_RD_RESP ? "read" : "write", now);
+}
+
+/* ---- instructions ---- */
+
+static const char *instruction_text(const struct endpoint *endpoint, const struct flit *flit, GString *text) {
+    if (endpoint->type == &unit_type_cluster) {
+        struct cluster_inst inst;
+        cluster_inst_decode(&flit->payload, &inst);
+        cluster_inst_print(&inst, text);
+        return cluster_op_name(inst.op);
+    }
+    if (endpoint->type == &unit_type_vector) {
+        struct vector_envelope envelope;
+        vector_envelope_decode(&flit->payload, &envelope);
+        vector_envelope_print(&envelope, text);
+        return "vector";
+    }
+    char hex[WORD_HEX + 1];
+    word_to_hex(&flit->payload, hex);
+    g_string_append(text, hex);
+    return endpoint->type->name;
+}
+
+static void taken(void *self, const struct endpoint *endpoint, const struct flit *inst, cycle_t now) {
+    struct trace *trace = self;
+    unsigned unit = unit_of(trace, endpoint);
+    struct trace_place place = {GROUP_UNITS + unit, TRACK_INSTRUCTION};
+    if (!within(trace, now))
+        return;
+    g_autoptr(GString) text = g_string_new(NULL);
+    const char *name = instruction_text(endpoint, inst, text);
+    g_autofree char *args = g_strdup_printf("\"text\":\"%s\",\"txn\":%u,\"last\":%u", text->str, inst->txn, inst->last);
+    trace_json_open(&trace->json, place, name, now, args);
+    trace->in_instruction[unit] = true;
+    struct pending *pending = find_pending(trace, unit, FLIT_CU_SIGNAL, -1, false);
+    if (pending) {
+        pending->via = place;
+        pending->reached = now;
+    }
+}
+
+static void retired(void *self, const struct endpoint *endpoint, cycle_t now, bool fault, uint32_t result) {
+    (void)fault;
+    (void)result;
+    struct trace *trace = self;
+    unsigned unit = unit_of(trace, endpoint);
+    if (!records(trace) || !trace->in_instruction[unit])
+        return;
+    trace->in_instruction[unit] = false;
+    trace_json_close(&trace->json, (struct trace_place){GROUP_UNITS + unit, TRACK_INSTRUCTION}, clamp(trace, now + 1));
+}
+
+/* ---- ports and host ---- */
+
+static void port_event(void *self, const struct mem_port *port, const char *what, cycle_t now) {
+    struct trace *trace = self;
+    struct trace_place burst = {GROUP_PORTS + port->index, TRACK_BURST};
+    bool *open = &trace->in_burst[port->index];
+    if (g_str_equal(what, "write response") && *open && records(trace)) {
+        trace_json_close(&trace->json, burst, clamp(trace, now + 1));
+        *open = false;
+    } else if (!within(trace, now)) {
+        return;
+    } else if (g_str_equal(what, "burst issued")) {
+        if (*open)
+            trace_json_close(&trace->json, burst, now);
+        trace_json_open(&trace->json, burst, "write burst", now, NULL);
+        *open = true;
+    } else {
+        trace_json_instant(&trace->json, (struct trace_place){GROUP_PORTS + port->index, TRACK_EVENT}, what, now);
+    }
+}
+
+static int unit_at(const struct trace *trace, unsigned x, unsigned y) {
+    for (unsigned i = 0; i < trace->system->endpoint_count; i++)
+        if (trace->system->endpoints[i].x == x && trace->system->endpoints[i].y == y)
+            return (int)i;
+    return -1;
+}
+
+static bool ends_instruction(const struct flit *flit) {
+    unsigned code = word_get(&flit->payload, 248, 8);
+    return code == SIGNAL_INST_COMPLETE || code == SIGNAL_BATCH_COMPLETE || code == SIGNAL_FAULT;
+}
+
+static void dispatch_event(void *self, const char *what, const struct flit *flit, cycle_t now) {
+    struct trace *trace = self;
+    struct trace_place sent = {GROUP_HOST, TRACK_SENT}, received = {GROUP_HOST, TRACK_RECEIVED};
+    if (!within(trace, now))
+        return;
+    if (g_str_equal(what, "flit on link")) {
+        int unit = unit_at(trace, flit->dst_x, flit->dst_y);
+        write_message(trace, sent, flit, now);
+        if (unit >= 0 && flit->type == FLIT_CU_INST)
+            expect(trace, (unsigned)unit, FLIT_CU_SIGNAL, flit->txn, sent, now);
+    } else if (g_str_equal(what, "signal")) {
+        int unit = unit_at(trace, flit->src_x, flit->src_y);
+        struct pending *pending =
+            unit >= 0 && ends_instruction(flit) ? find_pending(trace, (unsigned)unit, FLIT_CU_SIGNAL, -1, true) : NULL;
+        write_message(trace, received, flit, now);
+        if (pending)
+            answer(trace, pending, received, "instruction", now);
+    } else {
+        trace_json_instant(&trace->json, (struct trace_place){GROUP_HOST, TRACK_EVENT}, what, now);
+    }
+}
+
+/* ---- life ---- */
+
+static void name_tracks(struct trace *trace) {
+    static const char *const titles[] = {
+        [TRACK_CAUSE] = "cycles", [TRACK_INSTRUCTION] = "instruction",
+        [TRACK_SENT] = "sent",    [TRACK_RECEIVED] = "received",
+        [TRACK_EVENT] = "events", [TRACK_BURST] = "write burst",
+    };
+    static const uint8_t unit[] = {TRACK_CAUSE, TRACK_INSTRUCTION, TRACK_SENT, TRACK_RECEIVED, 0};
+    static const uint8_t port[] = {TRACK_CAUSE, TRACK_EVENT, TRACK_BURST, 0};
+    static const uint8_t host[] = {TRACK_SENT, TRACK_RECEIVED, TRACK_EVENT, 0};
+    const struct system *system = trace->system;
+    trace_json_name_group(&trace->json, GROUP_HOST, "dispatch agent");
+    trace_json_name_group(&trace->json, GROUP_LINKS, "links");
+    for (const uint8_t *t = host; *t; t++)
+        trace_json_name_track(&trace->json, (struct trace_place){GROUP_HOST, *t}, titles[*t]);
+    for (unsigned i = 0; i < component_count(trace); i++) {
+        bool is_port = i >= system->endpoint_count;
+        unsigned group = trace->components[i].group;
+        trace_json_name_group(&trace->json, group,
+                              is_port ? system->agent.ports[i - system->endpoint_count].name
+                                      : system->endpoints[i].name);
+        for (const uint8_t *t = is_port ? port : unit; *t; t++)
+            trace_json_name_track(&trace->json, (struct trace_place){group, *t}, titles[*t]);
+    }
+}
+
+/* Hooks that somebody else has set stay his. */
+static void set_hooks(struct trace *trace, bool on) {
+    struct system *system = trace->system;
+    struct endpoint_trace *endpoint = &trace->endpoint_hooks;
+    struct port_trace *port = &trace->port_hooks;
+    struct dispatch_trace *dispatch = &trace->dispatch_hooks;
+    for (unsigned i = 0; i < system->endpoint_count; i++)
+        if (system->endpoints[i].trace == (on ? NULL : endpoint))
+            system->endpoints[i].trace = on ? endpoint : NULL;
+    for (unsigned p = 0; p < system->agent.port_count; p++)
+        if (system->agent.ports[p].trace == (on ? NULL : port))
+            system->agent.ports[p].trace = on ? port : NULL;
+    if (system->agent.dispatch.trace == (on ? NULL : dispatch))
+        system->agent.dispatch.trace = on ? dispatch : NULL;
+}
+
+static void attach(struct trace *trace, struct system *system, cycle_t now) {
+    trace->system = system;
+    trace->attached = true;
+    trace->last = now;
+    find_links(trace);
+    find_components(trace);
+    trace->in_instruction = g_new0(bool, system->endpoint_count + 1);
+    trace->in_burst = g_new0(bool, AGENT_PORTS_MAX);
+    if (!trace->options.json_file)
+        return;
+    name_tracks(trace);
+    set_hooks(trace, true);
+}
+
+/* Ends every slice at `end` and lets go of the machine. */
+static void end_all(struct trace *trace, cycle_t end) {
+    if (trace->ended)
+        return;
+    trace->ended = true;
+    for (unsigned i = 0; i < trace->link_count; i++)
+        if (trace->links[i].held != FLIT_NONE)
+            write_link(trace, &trace->links[i], MIN(end, trace->last + 1));
+    for (unsigned i = 0; i < component_count(trace); i++)
+        write_cause(trace, &trace->components[i], trace->components[i].seen.cause, end);
+    for (unsigned i = 0; records(trace) && i < trace->system->endpoint_count; i++)
+        if (trace->in_instruction[i])
+            trace_json_close(&trace->json, (struct trace_place){GROUP_UNITS + i, TRACK_INSTRUCTION}, clamp(trace, end));
+    for (unsigned p = 0; records(trace) && p < trace->system->agent.port_count; p++)
+        if (trace->in_burst[p])
+            trace_json_close(&trace->json, (struct trace_place){GROUP_PORTS + p, TRACK_BURST}, clamp(trace, end));
+    set_hooks(trace, false);
+}
+
+static cycle_t look(void *self, struct system *system, cycle_t now) {
+    struct trace *trace = self;
+    if (trace->ended)
+        return CYCLE_NEVER;
+    if (!trace->attached)
+        attach(trace, system, now);
+    for (unsigned i = 0; i < component_count(trace); i++) {
+        look_at_causes(trace, &trace->components[i]);
+        look_at_queues(trace, &trace->components[i], now);
+    }
+    if (now < trace->options.to)
+        look_at_links(trace, now);
+    bool full = records(trace) && trace->json.events >= trace->options.limit;
+    bool done = !trace->options.json_file && trace->flits_cut != CYCLE_NEVER;
+    if (full || done || now >= trace->options.to) {
+        end_all(trace, MIN(now, trace->options.to));
+        trace->cut = full ? now : CYCLE_NEVER;
+        return CYCLE_NEVER;
+    }
+    trace->last = now;
+    return now + 1;
+}
+
+static void finish(void *self, struct system *system, cycle_t end) {
+    struct trace *trace = self;
+    if (!trace->attached)
+        return;
+    (void)system;
+    if (trace->ended)
+        return;
+    for (unsigned i = 0; i < component_count(trace); i++)
+        look_at_causes(trace, &trace->components[i]);
+    end_all(trace, MIN(end, trace->options.to));
+}
+
+static FILE *open_file(const char *name, char *buffer, GError **error) {
+    FILE *file = fopen(name, "w");
+    if (file)
+        setvbuf(file, buffer, _IOFBF, FILE_BUFFER);
+    else
+        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written: %s", name, g_strerror(errno));
+    return file;
+}
+
+struct trace *trace_new(const struct trace_options *options, GError **error) {
+    struct trace *trace = g_new0(struct trace, 1);
+    trace->options = *options;
+    trace->cut = trace->flits_cut = CYCLE_NEVER;
+    trace->pending = g_array_new(FALSE, FALSE, sizeof(struct pending));
+    trace->options.json_file = trace->json_file = g_strdup(options->json_file);
+    trace->options.flit_file = trace->flit_file = g_strdup(options->flit_file);
+    trace->observer = (struct run_observer){.self = trace, .next = options->from, .look = look, .finish = finish};
+    trace->endpoint_hooks = (struct endpoint_trace){trace, flit_in, flit_out, taken, retired};
+    trace->port_hooks = (struct port_trace){trace, port_event};
+    trace->dispatch_hooks = (struct dispatch_trace){trace, dispatch_event};
+    for (unsigned i = 0; i < G_N_ELEMENTS(trace->buffers); i++)
+        trace->buffers[i] = g_malloc(FILE_BUFFER);
+    FILE *json = trace->json_file ? open_file(trace->json_file, trace->buffers[0], error) : NULL;
+    trace->flits =
+        trace->flit_file && (json || !trace->json_file) ? open_file(trace->flit_file, trace->buffers[1], error) : NULL;
+    if (json)
+        trace_json_begin(&trace->json, json);
+    if ((trace->json_file && !json) || (trace->flit_file && !trace->flits)) {
+        trace_close(trace, NULL);
+        return NULL;
+    }
+    return trace;
+}
+
+struct run_observer *trace_observer(struct trace *trace) {
+    return &trace->observer;
+}
+
+char *trace_cut(const struct trace *trace) {
+    GString *text = g_string_new(NULL);
+    if (trace->cut != CYCLE_NEVER)
+        g_string_append_printf(text, "the trace ends before cycle %" G_GUINT64_FORMAT, trace->cut);
+    if (trace->flits_cut != CYCLE_NEVER)
+        g_string_append_printf(text, "%sthe log of flits ends before cycle %" G_GUINT64_FORMAT, text->len ? ", " : "",
+                               trace->flits_cut);
+    if (text->len)
+        g_string_append_printf(text, ": the limit of %" G_GUINT64_FORMAT " was reached (--trace-limit)",
+                               trace->options.limit);
+    return g_string_free(text, text->len == 0);
+}
+
+static bool close_file(FILE *file, const char *name, GError **error) {
+    if (!file)
+        return true;
+    bool fine = !ferror(file);
+    fine = fclose(file) == 0 && fine;
+    if (!fine && error && !*error)
+        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written whole", name);
+    return fine;
+}
+
+bool trace_close(struct trace *trace, GError **error) {
+    if (trace->json.file) {
+        bool whole = trace->cut == CYCLE_NEVER;
+        g_autofree char *facts = g_strdup_printf("{\"unit\":\"1 us is one cycle\",\"from\":%" G_GUINT64_FORMAT
+                                                 ",\"events\":%" G_GUINT64_FORMAT ",\"limit\":%" G_GUINT64_FORMAT
+                                                 ",\"complete\":%s,\"cut_at\":%" G_GINT64_FORMAT "}",
+                                                 trace->options.from, trace->json.events, trace->options.limit,
+                                                 whole ? "true" : "false", whole ? (gint64)-1 : (gint64)trace->cut);
+        trace_json_end(&trace->json, facts);
+    }
+    bool fine = close_file(trace->json.file, trace->json_file, error);
+    fine = close_file(trace->flits, trace->flit_file, error) && fine;
+    for (unsigned i = 0; i < trace->link_count; i++)
+        g_free(trace->links[i].name);
+    for (unsigned i = 0; i < G_N_ELEMENTS(trace->buffers); i++)
+        g_free(trace->buffers[i]);
+    g_free(trace->links);
+    g_free(trace->components);
+    g_free(trace->in_instruction);
+    g_free(trace->in_burst);
+    g_free(trace->json_file);
+    g_free(trace->flit_file);
+    g_array_unref(trace->pending);
+    g_free(trace);
+    return fine;
+}
