@@ -5,6 +5,10 @@
 
 /* ---- causes ---- */
 
+enum {
+    MANY = 24, /* components; more are drawn as thin bars */
+};
+
 /* Colours follow the order in which the result lists the causes, the same for every component of a kind. */
 static unsigned colour_of(size_t place) {
     return (unsigned)(place % CAUSE_COLOURS);
@@ -71,7 +75,7 @@ static void put_type(GString *out, const json_t *components, const char *type, c
     unsigned count = 0;
     g_string_append(out, "<h3>");
     html_text(out, type[0] ? type : of);
-    g_string_append(out, "</h3>\n");
+    g_string_append_printf(out, "</h3>\n<div%s>\n", json_array_size(components) > MANY ? " class=\"many\"" : "");
     json_array_foreach((json_t *)components, index, component) {
         if (!g_str_equal(report_string(component, "type"), type))
             continue;
@@ -79,6 +83,7 @@ static void put_type(GString *out, const json_t *components, const char *type, c
         causes = json_object_get(component, "cycles");
         count++;
     }
+    g_string_append(out, "</div>\n");
     put_keys(out, components, type, causes, cycles, count);
 }
 

@@ -38,7 +38,8 @@ static void put_head(GString *script, const struct report_chart *chart) {
                            "set key outside top left horizontal\nset style fill solid 0.3 noborder\n",
                            CHART_WIDTH, CHART_HEIGHT);
     for (unsigned i = 0; i < CAUSE_COLOURS; i++) /* placeholders that become the page's colours */
-        g_string_append_printf(script, "set linetype %u lc rgb '#0100%02x' pt 7 ps 0.5\n", i + 1, i + 1);
+        g_string_append_printf(script, "set linetype %u lc rgb '#0100%02x' pt 7 ps %s\n", i + 1, i + 1,
+                               chart->points ? "1" : "0.5");
     g_string_append(script, "set xlabel ");
     put_string(script, chart->x_title);
     g_string_append(script, "\nset ylabel ");

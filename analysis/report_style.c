@@ -48,6 +48,7 @@ const char report_style[] =
     "small{color:var(--soft)}\n"
     ".bar{display:flex;height:20px;border-radius:3px;overflow:hidden;background:var(--h0)}.bar "
     "i{height:100%;min-width:0}\n"
+    ".many .row{margin:1px 0}.many .bar{height:9px}.many .who,.many small{font-size:9px;line-height:9px}\n"
     ".keys{display:flex;flex-wrap:wrap;gap:3px 16px;margin:8px 0 16px;font-size:13px;color:var(--soft)}"
     ".keys i{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:5px}\n"
     ".hist svg,.chart svg{width:100%;height:auto;display:block}.hist text{fill:var(--soft);font-size:11px}"

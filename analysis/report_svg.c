@@ -81,6 +81,11 @@ static struct view make_view(const json_t *result, const GArray *links) {
     for (size_t l = 0; l < G_N_ELEMENTS(lists); l++)
         json_array_foreach(json_object_get(result, lists[l]), index, item)
             widen(&view, report_number(item, "x"), report_number(item, "y"));
+    for (guint i = 0; i < links->len; i++) {
+        const struct report_link *link = &g_array_index(links, struct report_link, i);
+        widen(&view, link->x0, link->y0);
+        widen(&view, link->x1, link->y1);
+    }
     for (size_t o = 0; o < G_N_ELEMENTS(overlays); o++) {
         int64_t most = 0;
         for (guint i = 0; i < links->len; i++)

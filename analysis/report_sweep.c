@@ -48,9 +48,14 @@ static const struct report_point *point_at(const struct sheet *sheet, guint inde
     return g_ptr_array_index(sheet->points, index);
 }
 
+/* The machine's size is no merit. */
+static bool is_size(const struct metric *metric) {
+    return g_str_has_suffix(metric->path, "[]");
+}
+
 static double metric_of(const struct report_point *point, const struct metric *metric) {
     size_t length = strlen(metric->path);
-    if (g_str_has_suffix(metric->path, "[]")) {
+    if (is_size(metric)) {
         g_autofree char *key = g_strndup(metric->path, length - 2);
         size_t count = json_array_size(json_object_get(point->result, key));
         return count ? (double)count : NAN;
@@ -208,10 +213,13 @@ static void put_curves(GString *out, const struct sheet *sheet, const struct axi
         }
     }
     double low = axis_number(across, 0), high = axis_number(across, columns - 1);
+    bool log = low > 0 && high >= 16 * low;
     struct report_chart chart = {.title = title,
                                  .x_title = across->name,
                                  .y_title = metric->title,
-                                 .x_log = low > 0 && high >= 16 * low,
+                                 .x_log = log,
+                                 .x_min = log ? low : 0,
+                                 .x_max = log ? high : 0,
                                  .curves = curves,
                                  .curve_count = rows};
     report_chart(out, &chart);
@@ -284,7 +292,7 @@ static void put_heat(GString *out, const struct sheet *sheet, const struct axis 
 }
 
 static void put_heats(GString *out, const struct sheet *sheet) {
-    html_section(out, "heat", "Two axes at a time", NULL);
+    html_section(out, "heat", "Two axes at a time", "A stronger colour is a larger figure.");
     for (guint a = 0; a < sheet->axes->len; a++)
         for (guint b = a + 1; b < sheet->axes->len; b++) {
             const struct axis *one = axis_at(sheet, a), *two = axis_at(sheet, b);
@@ -510,6 +518,8 @@ char *report_sweep_text(const json_t *about, const GPtrArray *points) {
     g_string_append_printf(text, "%s: %u points, %u not ok\n", report_string(about, "name"), points->len,
                            count_status(&sheet, false));
     for (unsigned m = 0; m < sheet.shown_count; m++) {
+        if (is_size(sheet.shown[m]))
+            continue;
         const struct report_point *best = best_point(&sheet, sheet.shown[m]);
         g_autofree char *choices = choices_of(&sheet, best);
         g_string_append_printf(text, "  best %-28s %.6g  at %s\n", sheet.shown[m]->title,

@@ -112,17 +112,21 @@ static flit_index held_by(const struct link_state *link) {
     return link->router->valid >> link->port & 1 ? link->router->output_flit[link->port] : FLIT_NONE;
 }
 
+/* The flit was taken in cycle end - 1. */
+static void log_flit(struct trace *trace, const struct link_state *link, cycle_t end) {
+    const struct flit *flit = &link->flit;
+    if (!trace->flits || trace->flits_cut != CYCLE_NEVER)
+        return;
+    fprintf(trace->flits, "%" G_GUINT64_FORMAT " %s %s (%u,%u)->(%u,%u) txn %u last %u waited %" G_GUINT64_FORMAT "\n",
+            end - 1, link->name, flit_type_name(flit->type), flit->src_x, flit->src_y, flit->dst_x, flit->dst_y,
+            flit->txn, flit->last, end - 1 - link->since);
+    if (++trace->lines >= trace->options.limit)
+        trace->flits_cut = end;
+}
+
 static void write_link(struct trace *trace, struct link_state *link, cycle_t end) {
     const struct flit *flit = &link->flit;
     struct trace_place place = {GROUP_LINKS, (unsigned)(link - trace->links) + 1};
-    if (trace->flits && trace->flits_cut == CYCLE_NEVER) {
-        fprintf(trace->flits,
-                "%" G_GUINT64_FORMAT " %s %s (%u,%u)->(%u,%u) txn %u last %u waited %" G_GUINT64_FORMAT "\n", end - 1,
-                link->name, flit_type_name(flit->type), flit->src_x, flit->src_y, flit->dst_x, flit->dst_y, flit->txn,
-                flit->last, end - 1 - link->since);
-        if (++trace->lines >= trace->options.limit)
-            trace->flits_cut = end;
-    }
     if (!records(trace))
         return;
     g_autofree char *args = g_strdup_printf(
@@ -141,8 +145,10 @@ static void look_at_links(struct trace *trace, cycle_t now) {
         flit_index held = held_by(link);
         if (held == link->held && (held == FLIT_NONE || now == trace->last + 1))
             continue;
-        if (link->held != FLIT_NONE)
+        if (link->held != FLIT_NONE) {
+            log_flit(trace, link, trace->last + 1);
             write_link(trace, link, trace->last + 1);
+        }
         link->held = held;
         link->since = now;
         if (held != FLIT_NONE)
@@ -484,14 +490,22 @@ static void attach(struct trace *trace, struct system *system, cycle_t now) {
     set_hooks(trace, true);
 }
 
+/* A flit that stands there still has not been taken: the log is silent about it. */
+static void end_link(struct trace *trace, struct link_state *link, cycle_t end) {
+    if (link->held == FLIT_NONE || link->since >= end)
+        return;
+    if (held_by(link) != link->held)
+        log_flit(trace, link, end);
+    write_link(trace, link, end);
+}
+
 /* Ends every slice at `end` and lets go of the machine. */
 static void end_all(struct trace *trace, cycle_t end) {
     if (trace->ended)
         return;
     trace->ended = true;
     for (unsigned i = 0; i < trace->link_count; i++)
-        if (trace->links[i].held != FLIT_NONE)
-            write_link(trace, &trace->links[i], MIN(end, trace->last + 1));
+        end_link(trace, &trace->links[i], MIN(end, trace->last + 1));
     for (unsigned i = 0; i < component_count(trace); i++)
         write_cause(trace, &trace->components[i], trace->components[i].seen.cause, end);
     for (unsigned i = 0; records(trace) && i < trace->system->endpoint_count; i++)
