@@ -88,20 +88,17 @@ struct trace {
     cycle_t last;           /* cycle of the last look */
     cycle_t cut, flits_cut; /* where the limit ended them; CYCLE_NEVER */
     bool attached, ended;
+    bool recording; /* trace.json is still being written */
 };
 
 /* ---- limits ---- */
-
-static bool records(const struct trace *trace) {
-    return trace->attached && trace->options.json_file && trace->cut == CYCLE_NEVER;
-}
 
 static cycle_t clamp(const struct trace *trace, cycle_t at) {
     return CLAMP(at, trace->options.from, trace->options.to);
 }
 
 static bool within(const struct trace *trace, cycle_t at) {
-    return records(trace) && at >= trace->options.from && at < trace->options.to;
+    return trace->recording && at >= trace->options.from && at < trace->options.to;
 }
 
 /* ---- links ---- */
@@ -127,7 +124,7 @@ static void log_flit(struct trace *trace, const struct link_state *link, cycle_t
 static void write_link(struct trace *trace, struct link_state *link, cycle_t end) {
     const struct flit *flit = &link->flit;
     struct trace_place place = {GROUP_LINKS, (unsigned)(link - trace->links) + 1};
-    if (!records(trace))
+    if (!trace->recording)
         return;
     g_autofree char *args = g_strdup_printf(
         "\"from\":\"(%u,%u)\",\"to\":\"(%u,%u)\",\"txn\":%u,\"last\":%u,\"waited\":%" G_GUINT64_FORMAT, flit->src_x,
@@ -190,7 +187,7 @@ static void write_cause(struct trace *trace, struct component *component, unsign
     struct trace_place place = {component->group, TRACK_CAUSE};
     cycle_t from = clamp(trace, component->cause_from), to = clamp(trace, end);
     component->cause_from = end;
-    if (from == to || !records(trace))
+    if (from == to)
         return;
     trace_json_open(&trace->json, place, component->causes[cause], from, NULL);
     trace_json_close(&trace->json, place, to);
@@ -372,7 +369,7 @@ static void retired(void *self, const struct endpoint *endpoint, cycle_t now, bo
     (void)result;
     struct trace *trace = self;
     unsigned unit = unit_of(trace, endpoint);
-    if (!records(trace) || !trace->in_instruction[unit])
+    if (!trace->recording || !trace->in_instruction[unit])
         return;
     trace->in_instruction[unit] = false;
     trace_json_close(&trace->json, (struct trace_place){GROUP_UNITS + unit, TRACK_INSTRUCTION}, clamp(trace, now + 1));
@@ -384,7 +381,7 @@ static void port_event(void *self, const struct mem_port *port, const char *what
     struct trace *trace = self;
     struct trace_place burst = {GROUP_PORTS + port->index, TRACK_BURST};
     bool *open = &trace->in_burst[port->index];
-    if (g_str_equal(what, "write response") && *open && records(trace)) {
+    if (g_str_equal(what, "write response") && *open && trace->recording) {
         trace_json_close(&trace->json, burst, clamp(trace, now + 1));
         *open = false;
     } else if (!within(trace, now)) {
@@ -486,69 +483,75 @@ static void attach(struct trace *trace, struct system *system, cycle_t now) {
     trace->in_burst = g_new0(bool, AGENT_PORTS_MAX);
     if (!trace->options.json_file)
         return;
+    trace->recording = true;
     name_tracks(trace);
     set_hooks(trace, true);
 }
 
-/* A flit that stands there still has not been taken: the log is silent about it. */
-static void end_link(struct trace *trace, struct link_state *link, cycle_t end) {
-    if (link->held == FLIT_NONE || link->since >= end)
-        return;
-    if (held_by(link) != link->held)
-        log_flit(trace, link, end);
-    write_link(trace, link, end);
-}
-
 /* Ends every slice at `end` and lets go of the machine. */
-static void end_all(struct trace *trace, cycle_t end) {
-    if (trace->ended)
+static void end_slices(struct trace *trace, cycle_t end) {
+    if (!trace->recording)
         return;
-    trace->ended = true;
     for (unsigned i = 0; i < trace->link_count; i++)
-        end_link(trace, &trace->links[i], MIN(end, trace->last + 1));
+        if (trace->links[i].held != FLIT_NONE && trace->links[i].since < end)
+            write_link(trace, &trace->links[i], MIN(end, trace->last + 1));
     for (unsigned i = 0; i < component_count(trace); i++)
         write_cause(trace, &trace->components[i], trace->components[i].seen.cause, end);
-    for (unsigned i = 0; records(trace) && i < trace->system->endpoint_count; i++)
+    for (unsigned i = 0; i < trace->system->endpoint_count; i++)
         if (trace->in_instruction[i])
             trace_json_close(&trace->json, (struct trace_place){GROUP_UNITS + i, TRACK_INSTRUCTION}, clamp(trace, end));
-    for (unsigned p = 0; records(trace) && p < trace->system->agent.port_count; p++)
+    for (unsigned p = 0; p < trace->system->agent.port_count; p++)
         if (trace->in_burst[p])
             trace_json_close(&trace->json, (struct trace_place){GROUP_PORTS + p, TRACK_BURST}, clamp(trace, end));
+    trace->recording = false;
     set_hooks(trace, false);
+}
+
+/* A flit that stands on its link still has not been taken: the log is silent about it. */
+static void end_log(struct trace *trace) {
+    for (unsigned i = 0; i < trace->link_count; i++)
+        if (trace->links[i].held != FLIT_NONE && held_by(&trace->links[i]) != trace->links[i].held)
+            log_flit(trace, &trace->links[i], trace->last + 1);
+}
+
+static void end_all(struct trace *trace, cycle_t end) {
+    end_slices(trace, end);
+    end_log(trace);
+    trace->ended = true;
+}
+
+static void look_at_components(struct trace *trace, cycle_t now) {
+    for (unsigned i = 0; trace->recording && i < component_count(trace); i++) {
+        look_at_causes(trace, &trace->components[i]);
+        look_at_queues(trace, &trace->components[i], now);
+    }
 }
 
 static cycle_t look(void *self, struct system *system, cycle_t now) {
     struct trace *trace = self;
-    if (trace->ended)
-        return CYCLE_NEVER;
     if (!trace->attached)
         attach(trace, system, now);
-    for (unsigned i = 0; i < component_count(trace); i++) {
-        look_at_causes(trace, &trace->components[i]);
-        look_at_queues(trace, &trace->components[i], now);
-    }
-    if (now < trace->options.to)
-        look_at_links(trace, now);
-    bool full = records(trace) && trace->json.events >= trace->options.limit;
-    bool done = !trace->options.json_file && trace->flits_cut != CYCLE_NEVER;
-    if (full || done || now >= trace->options.to) {
-        end_all(trace, MIN(now, trace->options.to));
-        trace->cut = full ? now : CYCLE_NEVER;
+    look_at_components(trace, now);
+    if (now >= trace->options.to) {
+        end_all(trace, trace->options.to);
         return CYCLE_NEVER;
     }
+    look_at_links(trace, now);
+    if (trace->recording && trace->json.events >= trace->options.limit) {
+        end_slices(trace, now);
+        trace->cut = now;
+    }
     trace->last = now;
-    return now + 1;
+    trace->ended = !trace->recording && (!trace->flits || trace->flits_cut != CYCLE_NEVER);
+    return trace->ended ? CYCLE_NEVER : now + 1;
 }
 
 static void finish(void *self, struct system *system, cycle_t end) {
     struct trace *trace = self;
-    if (!trace->attached)
-        return;
     (void)system;
-    if (trace->ended)
+    if (!trace->attached || trace->ended)
         return;
-    for (unsigned i = 0; i < component_count(trace); i++)
-        look_at_causes(trace, &trace->components[i]);
+    look_at_components(trace, end);
     end_all(trace, MIN(end, trace->options.to));
 }
 
