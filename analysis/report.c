@@ -253,32 +253,29 @@ static void put_deadlock(GString *out, const json_t *result) {
 
 /* ---- plan, workload, configuration ---- */
 
+/* Keys and values, as many columns as fit. */
 static void put_object(GString *out, const json_t *object, const char *title) {
-    static const char *const heads[] = {"key", ">value", NULL};
     const char *key;
     json_t *value;
     if (!json_object_size(object))
         return;
-    g_string_append_printf(out, "<div><h3>%s</h3>\n", title);
-    html_table(out, heads);
+    g_string_append_printf(out, "<h3>%s</h3>\n<div class=\"kv\">\n", title);
     json_object_foreach((json_t *)object, key, value) {
         g_autofree char *text = html_value(value);
-        g_string_append(out, "<tr>");
-        html_cell(out, false, key);
-        html_cell(out, true, text);
-        g_string_append(out, "</tr>\n");
+        g_string_append(out, "<div><span>");
+        html_text(out, key);
+        g_string_append(out, "</span><b>");
+        html_text(out, text);
+        g_string_append(out, "</b></div>\n");
     }
-    html_table_end(out);
     g_string_append(out, "</div>\n");
 }
 
 static void put_plan(GString *out, const json_t *result) {
     html_section(out, "plan", "Plan and workload", NULL);
-    g_string_append(out, "<div class=\"two\">\n");
     put_object(out, json_object_get(result, "plan"), "Plan");
     put_object(out, json_object_get(result, "traffic"), "Traffic");
     put_object(out, json_object_get(result, "workload"), "Workload");
-    g_string_append(out, "</div>\n");
     html_section_end(out);
 }
 

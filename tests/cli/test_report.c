@@ -46,6 +46,74 @@ static void intervals_add_up_to_the_totals(void) {
     json_decref(result);
 }
 
+/* A line of the log of flits: when which link handed a flit over, and for how long it had stood there. */
+struct log_line {
+    char link[32];
+    int64_t cycle, waited;
+};
+
+static GArray *load_log(void) {
+    GArray *log = g_array_new(FALSE, TRUE, sizeof(struct log_line));
+    g_autofree char *file = g_build_filename(folder, "flits.txt", NULL);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
+    g_auto(GStrv) rows = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; rows[i][0]; i++) {
+        struct log_line line = {0};
+        long cycle, waited;
+        g_assert_cmpint(sscanf(rows[i], "%ld %31s %*s %*s txn %*u last %*u waited %ld", &cycle, line.link, &waited), ==,
+                        3);
+        line.cycle = cycle;
+        line.waited = waited;
+        g_array_append_val(log, line);
+    }
+    return log;
+}
+
+static void count_flit(int64_t *counts, const struct log_line *line) {
+    if (g_str_has_suffix(line->link, ">local"))
+        counts[line->cycle / 100]++;
+}
+
+/* Interval by interval, what units got is what the log of flits says they got. */
+static void intervals_agree_with_the_log(void) {
+    json_t *result = load("result.json"), *columns = json_object_get(json_object_get(result, "series"), "columns");
+    const json_t *values = json_object_get(columns, "unit_flits");
+    GArray *log = load_log();
+    size_t count = json_array_size(values);
+    g_autofree int64_t *counts = g_new0(int64_t, count + 1);
+    for (guint i = 0; i < log->len; i++)
+        count_flit(counts, &g_array_index(log, struct log_line, i));
+    for (size_t i = 0; i < count; i++)
+        g_assert_cmpint(json_integer_value(json_array_get(values, i)), ==, counts[i]);
+    g_array_unref(log);
+    json_decref(result);
+}
+
+/* The link lay bare before every flit that did not follow the one before it at once. */
+static void arbitration_agrees_with_the_log(void) {
+    static const char *const links[2][5] = {
+        {"(1,1)>(1,0)", "(1,1)>(2,1)", "(1,1)>(1,2)", "(1,1)>(0,1)", "(1,1)>local"},
+        {"(1,2)>(1,1)", "(1,2)>(2,2)", "(1,2)>(1,3)", "(1,2)>(0,2)", "(1,2)>local"}};
+    json_t *result = load("result.json");
+    GArray *log = load_log();
+    for (size_t r = 0; r < 2; r++)
+        for (size_t p = 0; p < 5; p++) {
+            const json_t *router = json_array_get(json_object_get(result, "routers"), r);
+            int64_t bare = 0, last = -1;
+            for (guint i = 0; i < log->len; i++) {
+                const struct log_line *line = &g_array_index(log, struct log_line, i);
+                if (!g_str_equal(line->link, links[r][p]))
+                    continue;
+                bare += last < 0 || line->cycle - line->waited != last + 1;
+                last = line->cycle;
+            }
+            g_assert_cmpint(whole(json_array_get(json_object_get(router, "out"), p), "arbitration"), ==, bare);
+        }
+    g_array_unref(log);
+    json_decref(result);
+}
+
 /* What happens lies in the interval in which it happens: nothing is read before the first request, and what is written
  * last is written at the end. */
 static void intervals_are_where_things_happen(void) {
@@ -199,9 +267,11 @@ static void errors_are_one_line(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("flitsim-XXXXXX", NULL);
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--interval", "100", "--quiet");
+    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--interval", "100", "--trace-flits", "--quiet");
     g_test_add_func("/series/intervals_add_up_to_the_totals", intervals_add_up_to_the_totals);
     g_test_add_func("/series/intervals_are_where_things_happen", intervals_are_where_things_happen);
+    g_test_add_func("/series/intervals_agree_with_the_log", intervals_agree_with_the_log);
+    g_test_add_func("/result/arbitration_agrees_with_the_log", arbitration_agrees_with_the_log);
     g_test_add_func("/series/an_observed_run_has_the_same_digest", an_observed_run_has_the_same_digest);
     g_test_add_func("/result/every_cycle_of_a_link_has_a_share", every_cycle_of_a_link_has_a_share);
     g_test_add_func("/result/bins_hold_every_flit", bins_hold_every_flit);

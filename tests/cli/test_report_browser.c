@@ -121,15 +121,52 @@ static void the_document_has_the_figures(void) {
     json_decref(result);
 }
 
-/* Were anything fetched or wrong, the console would say so: this is how the test would see it. */
+/* A copy of a page with a script that writes down what the browser asked for, and a complaint or not. */
+static void write_probe(const char *page, const char *name, const char *more) {
+    static const char probe[] =
+        "<script>addEventListener('load', () => document.body.dataset.fetched = "
+        "'[' + performance.getEntriesByType('resource').map(e => e.name).join() + ']')</script>";
+    g_autofree char *from = g_build_filename(folder, page, NULL), *to = g_build_filename(folder, name, NULL);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(from, &text, NULL, NULL));
+    char *end = strstr(text, "</body>");
+    g_assert_nonnull(end);
+    *end = '\0';
+    g_autofree char *probed = g_strconcat(text, more, probe, "</body></html>\n", NULL);
+    g_assert_true(g_file_set_contents(to, probed, -1, NULL));
+}
+
+/* Every address in the document is a place within it. */
+static void assert_no_addresses(const char *document) {
+    static const char *const names[] = {"href=\"", "src=\"", "url(\"", "@import"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        for (const char *at = document; (at = strstr(at, names[i]));) {
+            at += strlen(names[i]);
+            if (at[0] != '#' && !g_str_has_prefix(at, "data:"))
+                g_error("the page names something outside: %.60s", at - strlen(names[i]));
+        }
+}
+
+static void nothing_is_fetched(void) {
+    if (no_browser())
+        return;
+    write_probe("report.html", "probe.html", "");
+    struct program_outcome page = browse("probe.html", "--dump-dom");
+    assert_quiet(&page);
+    g_assert_nonnull(strstr(page.out, "data-fetched=\"[]\""));
+    assert_no_addresses(page.out);
+    program_outcome_clear(&page);
+}
+
+/* Were anything fetched or wrong, the tests above would see it so. */
 static void a_page_that_fetches_is_noticed(void) {
     if (no_browser())
         return;
-    g_autofree char *bad = g_build_filename(folder, "bad.html", NULL);
-    g_file_set_contents(bad, "<!DOCTYPE html><img src=\"nothere.png\"><script>console.error('wrong')</script>", -1,
-                        NULL);
+    write_probe("report.html", "bad.html",
+                "<img src=\"http://127.0.0.1:9/x.png\"><script>console.error('wrong')</script>");
     struct program_outcome page = browse("bad.html", "--dump-dom");
     g_assert_nonnull(strstr(page.err, "CONSOLE"));
+    g_assert_nonnull(strstr(page.out, "data-fetched=\"[http://127.0.0.1:9/x.png]\""));
     program_outcome_clear(&page);
 }
 
@@ -155,6 +192,7 @@ int main(int argc, char **argv) {
     PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--interval", "200", "--quiet");
     PROGRAM_DONE("report", folder);
     g_test_add_func("/report_browser/the_document_has_the_figures", the_document_has_the_figures);
+    g_test_add_func("/report_browser/nothing_is_fetched", nothing_is_fetched);
     g_test_add_func("/report_browser/a_page_that_fetches_is_noticed", a_page_that_fetches_is_noticed);
     g_test_add_func("/report_browser/the_screenshot_shows_something", the_screenshot_shows_something);
     int status = g_test_run();
