@@ -5,8 +5,14 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "analysis/replay_control.h"
+#include "analysis/replay_curve.h"
 #include "analysis/replay_gemm.h"
+#include "analysis/replay_interlink.h"
 #include "analysis/replay_mover.h"
+#include "analysis/replay_peer.h"
+#include "analysis/replay_trace.h"
+#include "analysis/replay_vector.h"
 #include "model/error.h"
 
 typedef bool (*replay_function)(const json_t *entry, const json_t *description, struct replay_result *result,
@@ -25,7 +31,13 @@ static const struct {
     replay_function run;
 } kinds[] = {
     {"GEMM", "runs", {"shape", "dispatch_chunk"}, run_gemm},
+    {"traffic", "points", {"grid", "order_hash"}, replay_curve},
+    {"vector", "runs", {"stream", "initial"}, replay_vector},
     {"mover", "runs", {"register_writes", "memory_seed"}, replay_mover},
+    {"interlink", "runs", {"flits_injected", "control_writes"}, replay_interlink},
+    {"control", "runs", {"commands", "engine"}, replay_control},
+    {"peer", "runs", {"host_writes", "signals_at_agent"}, replay_peer},
+    {"events", "runs", {"events", "operands"}, replay_trace},
 };
 
 struct replay_file {

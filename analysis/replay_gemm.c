@@ -16,8 +16,7 @@
 enum {
     GRID_COLUMNS = 2,
     GRID_ROWS = 4,
-    FIRST_KICK = 1000, /* cycle of the first kick request: a multiple of 5, so that the phase is that of the record */
-    SAMPLE_FIRST = 3,  /* run bit sampled in K+3, K+7, … */
+    SAMPLE_FIRST = 3, /* run bit sampled in K+3, K+7, … */
     SAMPLE_EVERY = 4,
     SAMPLE_TO_KICK = 17,
     RECORDED_PHASE = 4,
@@ -25,18 +24,9 @@ enum {
     TAIL_LIMIT = 1000000,
 };
 
-/* The recorded host: kicks in order, each after the dispatcher was seen idle. */
-struct polling_host {
-    struct dispatch *dispatch;
-    const struct round *round;
-    unsigned next;   /* kick to make next */
-    cycle_t kick_at; /* its kick request, CYCLE_NEVER while sampling */
-    cycle_t sample_at;
-};
-
 static cycle_t host_step(void *self, cycle_t now) {
     static const int32_t write_before[] = {13, 9, 5, 1}; /* data beats before the kick request */
-    struct polling_host *host = self;
+    struct gemm_host *host = self;
     if (host->next == host->round->kick_count)
         return CYCLE_NEVER;
     const struct kick *kick = &host->round->kicks[host->next];
@@ -61,18 +51,6 @@ static cycle_t host_step(void *self, cycle_t now) {
     return host->sample_at = request + SAMPLE_FIRST;
 }
 
-struct replay {
-    const json_t *entry;
-    struct machine machine;
-    struct gemm_plan *plan;
-    struct round_list *rounds;
-    struct system *system;
-    struct polling_host host;
-    struct tensor *a, *b;
-    struct mxfp7_entry *entries_a, *entries_b;
-    size_t count_a, count_b;
-};
-
 static const char *text(const json_t *object, const char *key) {
     const char *value = json_string_value(json_object_get(object, key));
     return value ? value : "";
@@ -82,7 +60,7 @@ static int64_t number(const json_t *object, const char *key) {
     return json_integer_value(json_object_get(object, key));
 }
 
-static void describe_machine(struct replay *replay) {
+static void describe_machine(struct gemm_replay *replay) {
     struct machine *machine = &replay->machine;
     const char *memory = text(replay->entry, "memory");
     bool one_port = strcmp(text(replay->entry, "memory_ports"), "one per row") != 0;
@@ -122,7 +100,7 @@ static void describe_machine(struct replay *replay) {
     }
 }
 
-static bool plan(struct replay *replay, GError **error) {
+static bool plan(struct gemm_replay *replay, GError **error) {
     const json_t *entry = replay->entry, *shape = json_object_get(entry, "shape"),
                  *tile = json_object_get(entry, "tile");
     size_t m = json_integer_value(json_array_get(shape, 0)), k = json_integer_value(json_array_get(shape, 1)),
@@ -162,7 +140,7 @@ static bool plan(struct replay *replay, GError **error) {
     return replay->rounds;
 }
 
-static void load_operand(struct replay *replay, const struct tensor *tensor, const struct operand_layout *layout,
+static void load_operand(struct gemm_replay *replay, const struct tensor *tensor, const struct operand_layout *layout,
                          enum mxfp7_packing packing, uint64_t address, struct mxfp7_entry **entries, size_t *count) {
     g_autofree uint16_t *halves = tensor_to_fp16(tensor);
     *count = operand_entries(layout);
@@ -181,7 +159,7 @@ static void load_operand(struct replay *replay, const struct tensor *tensor, con
     }
 }
 
-static void load(struct replay *replay) {
+static void load(struct gemm_replay *replay) {
     const struct gemm_plan *gemm = replay->plan;
     struct distribution distribution;
     distribution_parse("normal", &distribution, NULL);
@@ -199,18 +177,25 @@ static void load(struct replay *replay) {
     replay->system->agent.dispatch.credit = 60000;
 }
 
-/* Runs to the last completion signal. Returns run_cycles, 0 if it never comes. */
-static cycle_t run(struct replay *replay) {
+cycle_t gemm_replay_run(struct gemm_replay *replay, const struct gemm_watch *watch) {
     struct system *system = replay->system;
     const struct round *round = &replay->rounds->rounds[0];
-    replay->host = (struct polling_host){
-        .dispatch = &system->agent.dispatch, .round = round, .kick_at = FIRST_KICK, .sample_at = CYCLE_NEVER};
-    system->agent.host = (struct agent_host){.self = &replay->host, .step = host_step, .due = FIRST_KICK - 13};
-    agent_wake(&system->agent, FIRST_KICK - 13);
-    for (cycle_t now = FIRST_KICK - 13; now != CYCLE_NEVER; now = system_step(system, now))
-        if (system->agent.dispatch.signals == round->flit_count)
-            return system->agent.dispatch.last_signal - FIRST_KICK;
-    return system->agent.dispatch.signals == round->flit_count ? system->agent.dispatch.last_signal - FIRST_KICK : 0;
+    cycle_t first = GEMM_FIRST_KICK - 13, due = first, end = CYCLE_NEVER;
+    replay->host = (struct gemm_host){
+        .dispatch = &system->agent.dispatch, .round = round, .kick_at = GEMM_FIRST_KICK, .sample_at = CYCLE_NEVER};
+    system->agent.host = (struct agent_host){.self = &replay->host, .step = host_step, .due = first};
+    agent_wake(&system->agent, first);
+    for (cycle_t now = first; now <= end && (due != CYCLE_NEVER || (watch && end != CYCLE_NEVER));
+         now = watch ? now + 1 : due) {
+        if (end == CYCLE_NEVER && system->agent.dispatch.signals == round->flit_count)
+            end = system->agent.dispatch.last_signal + (watch ? watch->tail : 0);
+        if (watch)
+            watch->cycle(watch->self, now);
+        if (now == due && now <= end)
+            due = system_step(system, now);
+    }
+    return system->agent.dispatch.signals == round->flit_count ? system->agent.dispatch.last_signal - GEMM_FIRST_KICK
+                                                               : 0;
 }
 
 /* ---- comparison ---- */
@@ -238,12 +223,12 @@ static struct totals port_totals(const struct system *system) {
     return totals;
 }
 
-static void compare_counter(struct replay *replay, const char *name, uint64_t ours, struct replay_result *out) {
+static void compare_counter(struct gemm_replay *replay, const char *name, uint64_t ours, struct replay_result *out) {
     g_autofree char *what = g_strdup_printf("counters.%s", name);
     replay_add_number(out, what, number(json_object_get(replay->entry, "counters"), name), (gint64)ours);
 }
 
-static void compare_ports(struct replay *replay, struct replay_result *out) {
+static void compare_ports(struct gemm_replay *replay, struct replay_result *out) {
     struct totals totals = port_totals(replay->system);
     const struct {
         const char *name;
@@ -265,10 +250,10 @@ static void compare_ports(struct replay *replay, struct replay_result *out) {
 
 /* A cluster that never left idle is recorded with zeros. */
 static gint64 since_kick(const struct cluster_counts *counts, cycle_t cycle) {
-    return counts->first_active ? (gint64)(cycle - FIRST_KICK) : 0;
+    return counts->first_active ? (gint64)(cycle - GEMM_FIRST_KICK) : 0;
 }
 
-static void compare_cluster(struct replay *replay, unsigned i, const struct cluster_counts *counts,
+static void compare_cluster(struct gemm_replay *replay, unsigned i, const struct cluster_counts *counts,
                             struct replay_result *out) {
     const json_t *recorded = json_array_get(json_object_get(replay->entry, "per_cluster"), i);
     const json_t *in = json_object_get(recorded, "flits_in"), *sent = json_object_get(recorded, "flits_out");
@@ -297,12 +282,12 @@ static void compare_cluster(struct replay *replay, unsigned i, const struct clus
     }
 }
 
-static void compare_clusters(struct replay *replay, cycle_t cycles, struct replay_result *out) {
+static void compare_clusters(struct gemm_replay *replay, cycle_t cycles, struct replay_result *out) {
     struct cluster_counts sum = {0};
     uint64_t idle = 0;
     for (unsigned i = 0; i < replay->system->endpoint_count; i++) {
         const struct cluster *cluster = replay->system->endpoints[i].unit;
-        struct cluster_counts counts = cluster_counts_at(cluster, FIRST_KICK + cycles + 1);
+        struct cluster_counts counts = cluster_counts_at(cluster, GEMM_FIRST_KICK + cycles + 1);
         sum.fill_cycles += counts.fill_cycles;
         sum.gemm_cycles += counts.gemm_cycles;
         sum.drain_cycles += counts.drain_cycles;
@@ -320,7 +305,7 @@ static void compare_clusters(struct replay *replay, cycle_t cycles, struct repla
 }
 
 /* Lets the last writes land, then grades the answer in memory. */
-static void compare_answer(struct replay *replay, cycle_t from, struct replay_result *out) {
+static void compare_answer(struct gemm_replay *replay, cycle_t from, struct replay_result *out) {
     const struct gemm_plan *gemm = replay->plan;
     struct system *system = replay->system;
     cycle_t now = from;
@@ -338,7 +323,19 @@ static void compare_answer(struct replay *replay, cycle_t from, struct replay_re
     replay_add_number(out, "instructions", number(replay->entry, "instructions"), replay->rounds->rounds[0].flit_count);
 }
 
-static void replay_clear(struct replay *replay) {
+bool gemm_replay_open(struct gemm_replay *replay, const json_t *entry, GError **error) {
+    *replay = (struct gemm_replay){.entry = entry};
+    describe_machine(replay);
+    if (!plan(replay, error))
+        return false;
+    replay->system = system_new(&replay->machine, error);
+    if (!replay->system)
+        return false;
+    load(replay);
+    return true;
+}
+
+void gemm_replay_close(struct gemm_replay *replay) {
     system_free(replay->system);
     rounds_free(replay->rounds);
     gemm_plan_free(replay->plan);
@@ -350,19 +347,15 @@ static void replay_clear(struct replay *replay) {
 }
 
 bool replay_gemm(const json_t *entry, struct replay_result *out, GError **error) {
-    struct replay replay = {.entry = entry};
-    describe_machine(&replay);
-    bool ok = plan(&replay, error);
-    if (ok)
-        ok = (replay.system = system_new(&replay.machine, error));
+    struct gemm_replay replay;
+    bool ok = gemm_replay_open(&replay, entry, error);
     if (ok) {
-        load(&replay);
-        cycle_t cycles = run(&replay);
+        cycle_t cycles = gemm_replay_run(&replay, NULL);
         replay_add_number(out, "run_cycles", number(entry, "run_cycles"), (gint64)cycles);
         compare_clusters(&replay, cycles, out);
         compare_ports(&replay, out);
-        compare_answer(&replay, FIRST_KICK + cycles + 1, out);
+        compare_answer(&replay, GEMM_FIRST_KICK + cycles + 1, out);
     }
-    replay_clear(&replay);
+    gemm_replay_close(&replay);
     return ok;
 }

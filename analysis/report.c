@@ -307,6 +307,10 @@ static void put_configuration(GString *out, const json_t *result) {
 /* ---- links ---- */
 
 static void put_share(GString *out, int64_t count, int64_t cycles) {
+    if (count < 0) {
+        html_cell(out, true, "–");
+        return;
+    }
     g_string_append_printf(out, "<td class=\"n\">%.2f</td>", 100 * (double)count / (double)MAX(cycles, 1));
 }
 
@@ -317,8 +321,8 @@ static void put_links(GString *out, const json_t *result) {
                                         ">refused %",
                                         ">arbitration %",
                                         ">idle %",
-                                        ">blocked at input",
                                         ">lost arbitration",
+                                        ">blocked at input",
                                         ">head of line",
                                         ">deepest queue",
                                         NULL};
@@ -327,24 +331,25 @@ static void put_links(GString *out, const json_t *result) {
     html_section(
         out, "links", "Link by link",
         "Every cycle of a link is one of four: a flit went over it; its receiver refused the flit; it lay bare while a "
-        "flit was being granted to it; nobody wanted it. The rest are cycles at the receiving router's input.");
+        "flit was being granted to it; nobody wanted it. Lost arbitration is "
+        "flit-cycles at the sender; what follows are cycles at the receiving router's input.");
     g_string_append_printf(out, "<details%s><summary>%u links</summary>\n", links->len <= 40 ? " open" : "",
                            links->len);
     html_table(out, heads);
     for (guint i = 0; i < links->len; i++) {
         const struct report_link *link = &g_array_index(links, struct report_link, i);
         const int64_t shares[] = {link->flits, link->busy, link->arbitration, link->idle};
-        const int64_t counts[] = {link->blocked, link->blocked - link->refused, link->hol_blocked, link->depth};
+        const int64_t counts[] = {link->lost, link->blocked, link->hol_blocked, link->depth};
         g_string_append(out, "<tr>");
         html_cell(out, false, link->name);
         html_cell_count(out, link->flits);
         for (size_t s = 0; s < G_N_ELEMENTS(shares); s++)
             put_share(out, shares[s], cycles);
         for (size_t c = 0; c < G_N_ELEMENTS(counts); c++)
-            if (link->has_input)
-                html_cell_count(out, counts[c]);
-            else
+            if (counts[c] < 0 || (c > 0 && !link->has_input))
                 html_cell(out, true, "");
+            else
+                html_cell_count(out, counts[c]);
         g_string_append(out, "</tr>\n");
     }
     html_table_end(out);
@@ -415,6 +420,34 @@ char *report_run_page(const json_t *result) {
     return html_page(title, body);
 }
 
+/* A count in its column; nothing where there is none. */
+static void put_column(GString *text, int64_t count) {
+    if (count < 0)
+        g_string_append_printf(text, " %10s", "-");
+    else
+        g_string_append_printf(text, " %10" G_GINT64_FORMAT, count);
+}
+
+static void put_text_share(GString *text, int64_t count, double cycles) {
+    if (count < 0)
+        g_string_append_printf(text, " %7s", "-");
+    else
+        g_string_append_printf(text, " %7.2f", 100 * (double)count / cycles);
+}
+
+static void put_text_link(GString *text, const struct report_link *link, double cycles) {
+    const int64_t shares[] = {link->flits, link->busy, link->arbitration, link->idle};
+    const int64_t counts[] = {link->blocked, link->hol_blocked, link->depth};
+    g_string_append_printf(text, "  %-24s", link->name);
+    put_column(text, link->flits);
+    for (size_t s = 0; s < G_N_ELEMENTS(shares); s++)
+        put_text_share(text, shares[s], cycles);
+    put_column(text, link->lost);
+    for (size_t c = 0; c < G_N_ELEMENTS(counts); c++)
+        put_column(text, link->has_input ? counts[c] : -1);
+    g_string_append_c(text, '\n');
+}
+
 char *report_run_text(const json_t *result) {
     GArray *links = report_links(result);
     double cycles = (double)MAX(report_length(result), 1);
@@ -422,21 +455,12 @@ char *report_run_text(const json_t *result) {
     GString *text = g_string_new(summary);
     if (links->len)
         g_string_append_printf(text,
-                               "\nlinks, in %% of %.0f cycles, and cycles at the receiving router's input\n"
-                               "  %-24s %10s %7s %7s %7s %7s  %9s %9s %9s %6s\n",
-                               cycles, "link", "flits", "used", "refused", "arbitr.", "idle", "blocked", "lost arb.",
-                               "head of l.", "depth");
-    for (guint i = 0; i < links->len; i++) {
-        const struct report_link *link = &g_array_index(links, struct report_link, i);
-        g_string_append_printf(text, "  %-24s %10" G_GINT64_FORMAT " %7.2f %7.2f %7.2f %7.2f", link->name, link->flits,
-                               100 * (double)link->flits / cycles, 100 * (double)link->busy / cycles,
-                               100 * (double)link->arbitration / cycles, 100 * (double)link->idle / cycles);
-        if (link->has_input)
-            g_string_append_printf(
-                text, "  %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT " %6" G_GINT64_FORMAT,
-                link->blocked, link->blocked - link->refused, link->hol_blocked, link->depth);
-        g_string_append_c(text, '\n');
-    }
+                               "\nlinks, in %% of %.0f cycles; flit-cycles that lost arbitration for it; cycles at the "
+                               "receiving router's input\n  %-24s %10s %7s %7s %7s %7s %10s %10s %10s %10s\n",
+                               cycles, "link", "flits", "used", "refused", "arbitr.", "idle", "lost arb.", "blocked",
+                               "head line", "depth");
+    for (guint i = 0; i < links->len; i++)
+        put_text_link(text, &g_array_index(links, struct report_link, i), cycles);
     g_array_unref(links);
     return g_string_free(text, FALSE);
 }

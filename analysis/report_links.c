@@ -54,11 +54,15 @@ int64_t report_length(const json_t *result) {
     return settled ? settled : report_count(result, "cycles");
 }
 
+static int64_t known_count(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
 static void put_input(struct report_link *link, const json_t *router, unsigned side) {
     const json_t *in = json_array_get(json_object_get(router, "in"), side);
     link->has_input = true;
     link->blocked = report_count(in, "blocked");
-    link->refused = report_count(in, "refused");
     link->hol_blocked = report_count(in, "hol_blocked");
     link->depth = report_count(in, "max_depth");
 }
@@ -73,7 +77,8 @@ static void add_output(GArray *links, const json_t *result, const json_t *router
     struct report_link link = {.x0 = x, .y0 = y, .x1 = to_x, .y1 = to_y};
     link.flits = report_count(out, "flits");
     link.busy = report_count(out, "busy");
-    link.arbitration = report_count(out, "arbitration");
+    link.arbitration = known_count(out, "arbitration");
+    link.lost = known_count(out, "lost");
     link.idle = report_count(out, "idle");
     if (!next && !name && !link.flits && !link.busy)
         return;
@@ -96,7 +101,8 @@ static void add_input(GArray *links, const json_t *result, const json_t *router,
     if ((side != LOCAL && router_at(json_object_get(result, "routers"), extent, at_x, at_y)) ||
         (!thing && !report_count(in, "flits")))
         return;
-    struct report_link link = {.x0 = at_x, .y0 = at_y, .x1 = x, .y1 = y, .flits = report_count(in, "flits")};
+    struct report_link link = {.x0 = at_x, .y0 = at_y, .x1 = x, .y1 = y, .arbitration = 0, .lost = -1};
+    link.flits = report_count(in, "flits");
     link.busy = report_count(thing, "link_refused") + report_count(thing, "refused_out_cycles");
     link.idle = report_length(result) - link.flits - link.busy;
     put_input(&link, router, side);

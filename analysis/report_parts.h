@@ -10,9 +10,10 @@ void report_mesh(GString *out, const json_t *result);
 struct report_link {
     char name[64];         /* "(1,1)>(1,2)", "(1,1)>cluster0", "cluster0>(1,1)" */
     double x0, y0, x1, y1; /* of the two places */
-    int64_t flits, busy, arbitration, idle;
-    bool has_input; /* it ends in a router: the figures below are of that input */
-    int64_t blocked, refused, hol_blocked, depth;
+    int64_t flits, busy, idle;
+    int64_t arbitration, lost; /* -1: not known */
+    bool has_input;            /* it ends in a router: the figures below are of that input */
+    int64_t blocked, hol_blocked, depth;
 };
 
 /* Every link of the result: routers' outputs, and what units and ports put into routers (whose four shares are flits,

@@ -29,8 +29,8 @@ static const struct overlay {
     {'l', "Load", "cycles in which a flit went over the link"},
     {'r', "Refused", "cycles in which a flit stood on the link and its receiver refused it"},
     {'b', "Blocked", "cycles in which the flit at the receiving router's input could not go on"},
-    {'a', "Lost arbitration", "of those: cycles in which another input had the output it wanted"},
-    {'h', "Head of line", "of those: cycles in which a flit behind it wanted an output that stayed free"},
+    {'a', "Lost arbitration", "flit-cycles in which a flit that wanted the link saw it granted to another"},
+    {'h', "Head of line", "of the blocked cycles: a flit behind wanted an output that stayed free"},
 };
 
 static int64_t overlay_value(const struct report_link *link, char mark) {
@@ -42,7 +42,7 @@ static int64_t overlay_value(const struct report_link *link, char mark) {
     case 'b':
         return link->blocked;
     case 'a':
-        return link->blocked - link->refused;
+        return MAX(link->lost, 0);
     default:
         return link->hol_blocked;
     }
@@ -151,12 +151,14 @@ static void put_title(GString *out, const struct report_link *link, const struct
     g_string_append_printf(out, ": %s flits", flits);
     put_figure(out, "used", link->flits, view);
     put_figure(out, "refused by the receiver", link->busy, view);
-    put_figure(out, "in arbitration", link->arbitration, view);
+    if (link->arbitration >= 0)
+        put_figure(out, "in arbitration", link->arbitration, view);
     put_figure(out, "idle", link->idle, view);
+    if (link->lost > 0)
+        g_string_append_printf(out, "\nflits that waited for another to go first: %" G_GINT64_FORMAT " flit-cycles",
+                               link->lost);
     if (link->has_input) {
         put_figure(out, "at the input: blocked", link->blocked, view);
-        put_figure(out, "– the output wanted was refused", link->refused, view);
-        put_figure(out, "– lost arbitration", link->blocked - link->refused, view);
         put_figure(out, "– a flit behind could have gone", link->hol_blocked, view);
         g_string_append_printf(out, "\ndeepest queue %" G_GINT64_FORMAT " flits", link->depth);
     }

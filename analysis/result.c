@@ -63,6 +63,7 @@ static json_t *build_counts(const struct run *run) {
         const char *key;
         uint64_t value;
     } rows[] = {{"host_writes", run->host_writes},
+                {"mover_writes", run->mover_writes},
                 {"commands", run->commands},
                 {"rounds", run->rounds},
                 {"instructions", in[FLIT_CU_INST]},
@@ -161,52 +162,68 @@ static json_t *build_ports(const struct run *run, GError **error) {
     return ports;
 }
 
+static json_t *build_input(const struct router_input_counts *counts, uint64_t max_depth) {
+    json_t *input = json_object();
+    put_count(input, "flits", counts->flits);
+    put_count(input, "blocked", counts->blocked);
+    put_count(input, "hol_blocked", counts->hol_blocked);
+    put_count(input, "max_depth", max_depth);
+    return input;
+}
+
 /* Every cycle of a link is one of four: a flit went, the receiver refused it, the link lay bare while a flit was being
- * granted to it, or nobody wanted it. */
-static json_t *build_link(const struct router_output_counts *counts, uint64_t cycles) {
+ * granted to it, or nobody wanted it. The what-if network does not tell the last two apart. */
+static json_t *build_output(const struct router_output_counts *counts, bool whole, uint64_t cycles) {
     json_t *link = json_object();
     put_count(link, "flits", counts->flits);
     put_count(link, "busy", counts->busy);
-    put_count(link, "arbitration", counts->bare);
+    put(link, "arbitration", whole ? json_integer((json_int_t)counts->bare) : json_null());
+    put(link, "lost", whole ? json_integer((json_int_t)counts->lost) : json_null());
     put_count(link, "idle", cycles - counts->flits - counts->busy - counts->bare);
     return link;
 }
 
-static bool check_links(const struct mesh *mesh, uint64_t cycles, GError **error) {
-    for (uint32_t i = 0; i < mesh->count; i++)
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            const struct router_output_counts *counts = &mesh->routers[i].out_counts[port];
-            if (counts->flits + counts->busy + counts->bare <= cycles)
-                continue;
-            g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
-                        "internal error: output %u of router (%u,%u) was in use for more than the %" G_GUINT64_FORMAT
-                        " cycles of the run",
-                        port, mesh->routers[i].x, mesh->routers[i].y, cycles);
+static json_t *build_router(const struct router_figures *router, bool whole, uint64_t cycles) {
+    json_t *object = json_object(), *in = json_array(), *out = json_array();
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
+        json_array_append_new(out, build_output(&router->out[port], whole, cycles));
+    }
+    put_count(object, "x", router->x);
+    put_count(object, "y", router->y);
+    put(object, "in", in);
+    put(object, "out", out);
+    return object;
+}
+
+static bool check_links(const struct router_figures *router, uint64_t cycles, GError **error) {
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        const struct router_output_counts *out = &router->out[port];
+        if (out->flits + out->busy + out->bare <= cycles)
+            continue;
+        g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
+                    "internal error: output %u of router (%u,%u) was in use for more than the %" G_GUINT64_FORMAT
+                    " cycles of the run",
+                    port, router->x, router->y, cycles);
+        return false;
+    }
+    return true;
+}
+
+static bool check_routers(const struct mesh *mesh, uint64_t cycles, GError **error) {
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        if (!check_links(&router, cycles, error))
             return false;
-        }
+    }
     return true;
 }
 
 static json_t *build_routers(const struct mesh *mesh, uint64_t cycles) {
     json_t *routers = json_array();
-    for (uint32_t i = 0; i < mesh->count; i++) {
-        const struct router *router = &mesh->routers[i];
-        json_t *object = json_object(), *in = json_array(), *out = json_array();
-        for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            json_t *input = json_object();
-            put_count(input, "flits", router->in_counts[port].flits);
-            put_count(input, "blocked", router->in_counts[port].blocked);
-            put_count(input, "hol_blocked", router->in_counts[port].hol_blocked);
-            put_count(input, "refused", router->in_counts[port].refused);
-            put_count(input, "max_depth", router->fifo[port].peak);
-            json_array_append_new(in, input);
-            json_array_append_new(out, build_link(&router->out_counts[port], cycles));
-        }
-        put_count(object, "x", router->x);
-        put_count(object, "y", router->y);
-        put(object, "in", in);
-        put(object, "out", out);
-        json_array_append_new(routers, object);
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        json_array_append_new(routers, build_router(&router, !mesh->flex, cycles));
     }
     return routers;
 }
@@ -241,7 +258,7 @@ static json_t *build_bins(const struct histogram *histogram) {
 static json_t *build_latency(const struct system *system) {
     json_t *latency = json_object();
     for (unsigned type = 0; type < FLIT_TYPES; type++) {
-        const struct histogram *histogram = &system->latency[type];
+        struct histogram all = system_latency(system, type), *histogram = &all;
         if (!histogram->count)
             continue;
         json_t *object = json_object();
@@ -254,8 +271,82 @@ static json_t *build_latency(const struct system *system) {
         put(object, "bins", build_bins(histogram));
         g_autofree char *name = g_ascii_strdown(flit_type_name(type), -1);
         put(latency, name, object);
+        histogram_clear(&all);
     }
     return latency;
+}
+
+/* ---- traffic ---- */
+
+static json_t *build_traffic_latency(const struct traffic_latency *latency) {
+    json_t *object = json_object();
+    put_count(object, "count", latency->count);
+    put_number(object, "mean", (double)latency->sum / (double)latency->count);
+    put_count(object, "p50", latency->p50);
+    put_count(object, "p90", latency->p90);
+    put_count(object, "p99", latency->p99);
+    put_count(object, "p999", latency->p999);
+    put_count(object, "max", latency->max);
+    return object;
+}
+
+static json_t *build_intervals(const GArray *intervals) {
+    json_t *array = json_array();
+    for (guint i = 0; i < intervals->len; i++) {
+        const struct traffic_interval *interval = &g_array_index(intervals, struct traffic_interval, i);
+        json_t *object = json_object();
+        put_count(object, "generated_flits", interval->generated);
+        put_count(object, "injected_flits", interval->injected);
+        put_count(object, "delivered_flits", interval->delivered);
+        put_count(object, "messages", interval->messages);
+        put_number(object, "latency_mean", (double)interval->latency / (double)interval->messages);
+        put_number(object, "network_latency_mean", (double)interval->network_latency / (double)interval->messages);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *build_traffic(const struct traffic_result *traffic) {
+    json_t *object = json_object();
+    put_number(object, "offered", traffic->offered);
+    put_number(object, "injected", traffic->injected_load);
+    put_number(object, "accepted", traffic->accepted);
+    put(object, "saturated", json_boolean(traffic->saturated));
+    put(object, "latency", build_traffic_latency(&traffic->latency));
+    put(object, "network_latency", build_traffic_latency(&traffic->network));
+    put(object, "queueing_latency", build_traffic_latency(&traffic->queueing));
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {{"nodes", traffic->nodes},
+                {"silent_nodes", traffic->silent},
+                {"generated_flits", traffic->generated},
+                {"injected_flits", traffic->injected},
+                {"delivered_flits", traffic->delivered},
+                {"queued_flits", traffic->queued},
+                {"in_flight_flits", traffic->in_flight},
+                {"held_back_messages", traffic->held_back},
+                {"window_generated_flits", traffic->window_generated},
+                {"window_injected_flits", traffic->window_injected},
+                {"window_delivered_flits", traffic->window_delivered},
+                {"refused_node_cycles", traffic->window_refused},
+                {"min_node_injected_flits", traffic->min_node_injected},
+                {"max_node_injected_flits", traffic->max_node_injected},
+                {"hol_cycles", traffic->hol_cycles}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        put_count(object, rows[i].key, rows[i].value);
+    g_autofree char *hash = g_strdup_printf("%016" G_GINT64_MODIFIER "x", traffic->order_hash);
+    put_text(object, "order_hash", hash);
+    if (traffic->intervals)
+        put(object, "intervals", build_intervals(traffic->intervals));
+    return object;
+}
+
+static json_t *build_traffic_routers(const struct traffic_result *traffic, bool whole, uint64_t cycles) {
+    json_t *routers = json_array();
+    for (unsigned i = 0; i < traffic->router_count; i++)
+        json_array_append_new(routers, build_router(&traffic->routers[i], whole, cycles));
+    return routers;
 }
 
 /* ---- answer, hazards, deadlock ---- */
@@ -429,10 +520,19 @@ char *result_digest(const struct run *run) {
         }
         for (unsigned p = 0; p < system->agent.port_count; p++)
             feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
-        for (uint32_t i = 0; i < system->mesh.count; i++) {
-            feed(checksum, system->mesh.routers[i].in_counts, sizeof system->mesh.routers[i].in_counts);
-            feed(checksum, system->mesh.routers[i].out_counts, sizeof system->mesh.routers[i].out_counts);
+        for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
+            struct router_figures router = mesh_figures(&system->mesh, i);
+            feed(checksum, &router, sizeof router);
         }
+    }
+    if (run->traffic) {
+        const struct traffic_result *traffic = run->traffic;
+        const uint64_t values[] = {traffic->order_hash,     traffic->cycles,    traffic->generated,
+                                   traffic->injected,       traffic->delivered, traffic->queued,
+                                   traffic->window_refused, traffic->flit_hops, traffic->latency.sum,
+                                   traffic->network.sum};
+        feed(checksum, values, sizeof values);
+        feed(checksum, traffic->routers, traffic->router_count * sizeof *traffic->routers);
     }
     for (guint i = 0; i < run->facts->len; i++) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);
@@ -448,7 +548,7 @@ char *result_digest(const struct run *run) {
 
 static void put_rates(json_t *root, const struct run *run) {
     double cycles = (double)run->cycles, seconds = run->wall_seconds;
-    uint64_t hops = run->system ? run->system->mesh.hops : 0;
+    uint64_t hops = run->system ? mesh_hops(&run->system->mesh) : run->traffic ? run->traffic->flit_hops : 0;
     put_number(root, "gflops", run->macs ? 2.0 * (double)run->macs / cycles * run->machine->clock_mhz / 1000 : NAN);
     put_number(root, "peak_fraction",
                run->macs ? (double)run->macs / (MACS_PER_CLUSTER_CYCLE * (double)run->clusters * cycles) : NAN);
@@ -461,11 +561,13 @@ static void put_rates(json_t *root, const struct run *run) {
 /* Everything that was made is somewhere. */
 static bool check_flits(const struct run *run, GError **error) {
     const struct system *system = run->system;
-    if (run->dead || system->pool.live == system->agent.dispatch.mailbox.count)
+    int64_t live = 0;
+    for (unsigned p = 0; p < system->mesh.part_count; p++)
+        live += (int64_t)system->mesh.parts[p].pool->live;
+    if (run->dead || live == system->agent.dispatch.mailbox.count)
         return true;
     g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
-                "internal error: %" G_GUINT64_FORMAT " flits are alive after a run that has settled",
-                system->pool.live);
+                "internal error: %" G_GINT64_FORMAT " flits are alive after a run that has settled", live);
     return false;
 }
 
@@ -477,7 +579,7 @@ static bool put_system(json_t *root, const struct run *run, GError **error) {
     put(root, "routers", build_routers(&run->system->mesh, run->settled_cycles));
     put(root, "latency", build_latency(run->system));
     put(root, "hazards", build_hazards(&run->system->hazards));
-    return ports && check_links(&run->system->mesh, run->settled_cycles, error) && check_flits(run, error);
+    return ports && check_routers(&run->system->mesh, run->settled_cycles, error) && check_flits(run, error);
 }
 
 /* What the machine has otherwise than its preset: {path: {value, default, unit}}. */
@@ -518,6 +620,11 @@ json_t *result_build(const struct run *run, GError **error) {
     if (run->system && !put_system(root, run, error)) {
         json_decref(root);
         return NULL;
+    }
+    if (run->traffic) {
+        put(root, "traffic", build_traffic(run->traffic));
+        put(root, "routers", build_traffic_routers(run->traffic, !flex_needed(run->machine), run->settled_cycles));
+        put(root, "hazards", json_array());
     }
     put(root, "numerics", build_numerics(run));
     put(root, "deadlock", build_deadlock(run));

@@ -37,21 +37,29 @@ struct series {
     struct run_observer observer;
 };
 
-static void count_links(const struct mesh *mesh, struct row *row) {
-    for (uint32_t i = 0; i < mesh->count; i++) {
-        const struct router *router = &mesh->routers[i];
+/* A link to where another router stands, round the ends of a torus too. */
+static bool between_routers(const struct mesh *mesh, const struct router_figures *router, unsigned port, bool torus) {
+    static const int step_x[ROUTER_PORTS] = {0, 1, 0, -1, 0}, step_y[ROUTER_PORTS] = {-1, 0, 1, 0, 0};
+    int x = (int)router->x + step_x[port], y = (int)router->y + step_y[port];
+    return port != PORT_LOCAL && (torus || (x >= 1 && y >= 1 && x <= (int)mesh->nx && y <= (int)mesh->ny));
+}
+
+static void count_links(const struct system *system, struct row *row) {
+    bool torus = system->machine->noc.topology == TOPOLOGY_TORUS;
+    for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
+        struct router_figures router = mesh_figures(&system->mesh, i);
         for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-            enum column column = router->out[port].router ? COLUMN_MESH_FLITS
-                                 : port == PORT_LOCAL     ? COLUMN_UNIT_FLITS
-                                                          : COLUMN_PORT_FLITS;
-            row->values[column] += router->out_counts[port].flits;
+            enum column column = between_routers(&system->mesh, &router, port, torus) ? COLUMN_MESH_FLITS
+                                 : port == PORT_LOCAL                                 ? COLUMN_UNIT_FLITS
+                                                                                      : COLUMN_PORT_FLITS;
+            row->values[column] += router.out[port].flits;
         }
     }
 }
 
 static struct row totals(const struct system *system) {
     struct row row = {0};
-    count_links(&system->mesh, &row);
+    count_links(system, &row);
     row.values[COLUMN_READ_WORDS] = system->dram.reads;
     row.values[COLUMN_WRITE_WORDS] = system->dram.writes;
     for (unsigned i = 0; i < system->endpoint_count; i++) {

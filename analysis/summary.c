@@ -46,6 +46,10 @@ static void add_head(const json_t *result, GString *text) {
                                (double)count(result, "cycles") / number(result, "clock_mhz"),
                                number(result, "clock_mhz"));
     g_string_append_c(text, '\n');
+    const json_t *conversion = json_object_get(result, "conversion");
+    if (count(conversion, "cycles"))
+        g_string_append_printf(text, "  %-18s %ld cycles of these by the memory mover, before the product\n",
+                               "conversion", (long)count(conversion, "cycles"));
     if (json_is_number(json_object_get(result, "gflops")))
         g_string_append_printf(text, "  %-18s %.1f GFLOP/s, %.1f %% of peak\n", "throughput", number(result, "gflops"),
                                100 * number(result, "peak_fraction"));
@@ -103,6 +107,30 @@ static void add_traffic(const json_t *result, GString *text) {
     g_string_append_c(text, '\n');
 }
 
+static void add_load(const json_t *result, GString *text) {
+    const json_t *traffic = json_object_get(result, "traffic");
+    static const char *const titles[][2] = {{"latency", "latency"},
+                                            {"network_latency", "  in the network"},
+                                            {"queueing_latency", "  queued at the source"}};
+    if (!traffic)
+        return;
+    g_string_append_printf(text,
+                           "\nload in flits per node and cycle\n  offered %.4f, injected %.4f, accepted %.4f%s\n\n",
+                           number(traffic, "offered"), number(traffic, "injected"), number(traffic, "accepted"),
+                           json_is_true(json_object_get(traffic, "saturated"))
+                               ? "\n  SATURATED: the sources' queues grow, so latency grows with the length of the run"
+                               : "");
+    for (size_t i = 0; i < G_N_ELEMENTS(titles); i++) {
+        const json_t *latency = json_object_get(traffic, titles[i][0]);
+        g_string_append_printf(text, "  %-24s mean %.2f, p50 %ld, p99 %ld, max %ld cycles (%ld messages)\n",
+                               titles[i][1], number(latency, "mean"), (long)count(latency, "p50"),
+                               (long)count(latency, "p99"), (long)count(latency, "max"), (long)count(latency, "count"));
+    }
+    g_string_append_printf(text, "\nflits\n  generated %ld = delivered %ld + in flight %ld + queued %ld\n",
+                           (long)count(traffic, "generated_flits"), (long)count(traffic, "delivered_flits"),
+                           (long)count(traffic, "in_flight_flits"), (long)count(traffic, "queued_flits"));
+}
+
 static void add_numerics(const json_t *result, GString *text) {
     const json_t *numerics = json_object_get(result, "numerics");
     static const struct {
@@ -148,6 +176,7 @@ char *result_summary(const json_t *result) {
     add_causes(json_object_get(result, "units"), "where the cycles of the units went", cycles, text);
     add_causes(json_object_get(result, "ports"), "and of the memory ports", cycles, text);
     add_traffic(result, text);
+    add_load(result, text);
     add_numerics(result, text);
     add_trouble(result, text);
     g_string_append_printf(text, "\ndigest %s\n", json_string_value(json_object_get(result, "digest")));

@@ -44,8 +44,12 @@ int command_asm(int argc, char **argv) {
 /* Reads lines as print_words writes them. */
 static gboolean read_words(const char *path, struct asm_program *program, GError **error) {
     g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    g_autoptr(GError) cause = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &cause)) {
+        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be opened: %s, expected a readable file", path,
+                    fs_error_reason(cause));
         return FALSE;
+    }
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (unsigned i = 0; lines[i]; i++) {
         unsigned slot, node, type, txn, last, rsvd;

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/campaign.h"
 #include "model/config.h"
 #include "model/keys.h"
+#include "units/system.h"
+#include "workloads/workload.h"
 
 /* Reads a file of one kind to the end; adds what it is to `report`, and what is doubtful to `doubts`. */
 typedef bool check_function(const struct json_source *source, GString *report, GString *doubts, GError **error);
@@ -29,6 +32,11 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
+    if (!system_check(&machine, error)) {
+        g_prefix_error(error, "%s:1:1: ", source->file);
+        machine_clear(&machine);
+        return false;
+    }
     g_string_append_printf(report, "%s: machine %s", source->file, machine.name);
     for (unsigned i = 0; i < MAX(machine.mesh_count, 1); i++)
         report_mesh(report, machine.mesh_count ? &machine.meshes[i] : &machine);
@@ -38,12 +46,45 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     return true;
 }
 
+static bool check_workload(const struct json_source *source, GString *report, GString *doubts, GError **error) {
+    struct workload workload;
+    (void)doubts;
+    if (!workload_load(&workload, source->file, NULL, error))
+        return false;
+    g_string_append_printf(report, "%s: workload %s\n", source->file, workload.type->id);
+    workload_clear(&workload);
+    return true;
+}
+
+/* A sweep is fine when all its points are; of several complaints the first is the file's. */
+static bool check_sweep(const struct json_source *source, GString *report, GString *doubts, GError **error) {
+    struct sweep sweep;
+    struct campaign_plan plan;
+    const struct campaign_options options = {.stop = -1};
+    (void)doubts;
+    if (!sweep_read(&sweep, source, error))
+        return false;
+    GPtrArray *complaints = g_ptr_array_new_with_free_func(g_free);
+    bool fine = campaign_plan(&sweep, &plan, &options, complaints);
+    if (fine) {
+        g_string_append_printf(report, "%s: sweep %s, points %u\n", source->file, sweep.name, plan.points->len);
+        campaign_plan_clear(&plan);
+    } else {
+        g_set_error_literal(error, FS_ERROR, FS_ERROR_INPUT, g_ptr_array_index(complaints, 0));
+    }
+    g_ptr_array_unref(complaints);
+    sweep_clear(&sweep);
+    return fine;
+}
+
 /* The kinds of file by their schema; a file that names none is of the first kind. */
 static const struct {
     const char *schema;
     check_function *check;
 } kinds[] = {
     {MACHINE_SCHEMA, check_machine},
+    {WORKLOAD_SCHEMA, check_workload},
+    {SWEEP_SCHEMA, check_sweep},
 };
 
 static bool unknown_schema(const struct json_source *source, const json_t *schema, GError **error) {

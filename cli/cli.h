@@ -18,7 +18,11 @@ enum cli_status {
     X(report, "make a page of a run or a sweep")                                                                       \
     X(disasm, "disassemble a program")                                                                                 \
     X(check, "check configuration files")                                                                              \
-    X(describe, "draw a machine and list what it is made of")
+    X(describe, "draw a machine and list what it is made of")                                                          \
+    X(sweep, "run every point of a sweep")                                                                             \
+    X(merge, "put the results of shards together")                                                                     \
+    X(table, "print results of a sweep")                                                                               \
+    X(compare, "say what changed between two runs or sweeps")
 
 /* argv[0] is the command's name; the status is the program's. */
 #define CLI_DECLARE(name, help) int command_##name(int argc, char **argv);

@@ -6,6 +6,7 @@
 
 #include "model/config.h"
 #include "model/keys.h"
+#include "workloads/workload.h"
 
 enum {
     DRAW_MAX_COLUMNS = 20, /* a wider mesh fits no terminal */
@@ -216,10 +217,11 @@ static int print_text(char *text) {
 
 int command_describe(int argc, char **argv) {
     g_auto(GStrv) sets = NULL;
-    gboolean json = FALSE, keys = FALSE, schema = FALSE;
+    gboolean json = FALSE, keys = FALSE, schema = FALSE, workloads = FALSE;
     const GOptionEntry entries[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &sets, "Give a key another value; may be repeated", "PATH=VALUE"},
         {"json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print the machine as a file with every key given", NULL},
+        {"workloads", 0, 0, G_OPTION_ARG_NONE, &workloads, "Print the reference page of all workloads", NULL},
         {"keys", 0, 0, G_OPTION_ARG_NONE, &keys, "Print the reference page of all keys", NULL},
         {"schema", 0, 0, G_OPTION_ARG_NONE, &schema, "Print the JSON schema of a machine file", NULL},
         G_OPTION_ENTRY_NULL,
@@ -232,6 +234,8 @@ int command_describe(int argc, char **argv) {
             "MACHINE is a file or the name of a shipped machine.",
             0, 1))
         return CLI_AT_FAULT;
+    if (workloads)
+        return print_text(workload_reference());
     if (keys || schema)
         return print_text(keys ? config_reference() : config_schema());
     if (argc < 2) {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/recorder.h"
 #include "analysis/result.h"
 #include "analysis/series.h"
-#include "analysis/trace.h"
 #include "cli/cli.h"
 #include "model/config.h"
 #include "workloads/run.h"
@@ -23,7 +23,7 @@ struct options {
 /* Who looks on while the run goes, each NULL unless asked for. */
 struct lookers {
     struct series *series;
-    struct trace *trace;
+    struct recorder *trace;
 };
 
 static bool make_folder(const char *folder, GError **error) {
@@ -43,8 +43,17 @@ static bool write_file(const char *folder, const char *name, const json_t *docum
     g_autoptr(GError) cause = NULL;
     if (g_file_set_contents(path, line, -1, &cause))
         return true;
-    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written: %s", path, cause->message);
+    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be written: %s, expected a writable file", path,
+                fs_error_reason(cause));
     return false;
+}
+
+/* The result, and the machine with every key, so that the folder tells what was run. */
+static bool write_folder(const char *folder, const struct run *run, const json_t *result, GError **error) {
+    json_t *machine = config_machine_tree(run->machine);
+    bool fine = write_file(folder, "result.json", result, error) && write_file(folder, "machine.json", machine, error);
+    json_decref(machine);
+    return fine;
 }
 
 static json_t *build_result(const struct run *run, const struct lookers *lookers, GError **error) {
@@ -63,7 +72,7 @@ static int report(const struct options *options, const struct run *run, const st
     json_t *result = build_result(run, lookers, error);
     if (!result)
         return cli_fail(*error);
-    if (options->out && !write_file(options->out, "result.json", result, error)) {
+    if (options->out && !write_folder(options->out, run, result, error)) {
         json_decref(result);
         return cli_fail(*error);
     }
@@ -85,7 +94,7 @@ static int report(const struct options *options, const struct run *run, const st
 static bool open_lookers(const struct options *options, struct run *run, struct lookers *lookers, GError **error) {
     if (options->interval) {
         lookers->series = series_new((uint64_t)options->interval);
-        g_ptr_array_add(run->observers, series_observer(lookers->series));
+        run_observe(run, series_observer(lookers->series));
     }
     if (!options->trace && !options->trace_flits)
         return true;
@@ -93,14 +102,14 @@ static bool open_lookers(const struct options *options, struct run *run, struct 
         return false;
     g_autofree char *json = g_build_filename(options->out, "trace.json", NULL);
     g_autofree char *flits = g_build_filename(options->out, "flits.txt", NULL);
-    struct trace_options wanted = {.json_file = options->trace ? json : NULL,
-                                   .flit_file = options->trace_flits ? flits : NULL,
-                                   .from = (cycle_t)options->trace_from,
-                                   .to = options->trace_to < 0 ? CYCLE_NEVER : (cycle_t)options->trace_to,
-                                   .limit = (uint64_t)options->trace_limit};
-    lookers->trace = trace_new(&wanted, error);
+    struct recorder_options wanted = {.json_file = options->trace ? json : NULL,
+                                      .flit_file = options->trace_flits ? flits : NULL,
+                                      .from = (cycle_t)options->trace_from,
+                                      .to = options->trace_to < 0 ? CYCLE_NEVER : (cycle_t)options->trace_to,
+                                      .limit = (uint64_t)options->trace_limit};
+    lookers->trace = recorder_new(&wanted, error);
     if (lookers->trace)
-        g_ptr_array_add(run->observers, trace_observer(lookers->trace));
+        run_observe(run, recorder_observer(lookers->trace));
     return lookers->trace;
 }
 
@@ -108,10 +117,10 @@ static bool close_lookers(const struct options *options, struct lookers *lookers
     series_free(lookers->series);
     if (!lookers->trace)
         return true;
-    g_autofree char *cut = trace_cut(lookers->trace);
+    g_autofree char *cut = recorder_cut(lookers->trace);
     if (cut)
         fprintf(stderr, "%s\n", cut);
-    if (!trace_close(lookers->trace, error))
+    if (!recorder_close(lookers->trace, error))
         return false;
     if (!options->quiet && !options->json)
         printf("%s%s%s%s%s\n", options->trace ? "trace: " : "", options->trace ? options->out : "",
@@ -161,7 +170,7 @@ static bool check_options(const struct options *options) {
 }
 
 int command_run(int argc, char **argv) {
-    struct options options = {.seed = 1, .trace_to = -1, .trace_limit = TRACE_LIMIT_DEFAULT};
+    struct options options = {.seed = 1, .trace_to = -1, .trace_limit = RECORDER_LIMIT};
     const GOptionEntry entries[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "Set a key of machine or workload", "PATH=VALUE"},
         {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options.out, "Write result.json to this folder", "DIR"},
@@ -189,7 +198,10 @@ int command_run(int argc, char **argv) {
     if (!config_load_machine(&machine, argv[1], options.sets, &error)) {
         status = cli_fail(error);
     } else {
-        if (!workload_load(&workload, argv[2], options.sets, &error)) {
+        if (!system_check(&machine, &error)) {
+            g_prefix_error(&error, "%s:1:1: ", argv[1]);
+            status = cli_fail(error);
+        } else if (!workload_load(&workload, argv[2], options.sets, &error)) {
             status = cli_fail(error);
         } else {
             status = run_workload(&options, &machine, &workload);

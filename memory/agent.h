@@ -10,7 +10,9 @@
 #include "memory/dram.h"
 #include "memory/path.h"
 #include "memory/port.h"
+#include "memory/splitter.h"
 #include "noc/histogram.h"
+#include "noc/interlink.h"
 #include "noc/mesh.h"
 
 enum {
@@ -53,6 +55,13 @@ struct agent {
     struct control control;
     struct agent_host host;
     struct agent_requester mover;
+    /* Of several meshes in a line; without it none of this is touched. */
+    struct interlink *interlink;
+    struct splitter splitter;      /* in front of the mover's place at the path */
+    struct mem_requester incoming; /* writes of other meshes */
+    unsigned remote_pointer;       /* round-robin of the encapsulator over the ports */
+    int remote_turn;               /* port it looks at in this cycle, -1: none */
+    bool remote_taken;
     unsigned turn_pointer; /* round-robin of the agent over its ports */
     int turn;              /* port whose non-memory flit the agent takes in this cycle, -1: none */
     bool turn_taken;
@@ -69,6 +78,9 @@ struct agent {
 void agent_init(struct agent *agent, const struct machine *machine, struct mesh *mesh, struct dram *dram,
                 struct flit_pool *pool, struct hazard_log *hazards, const struct agent_requester *mover);
 void agent_clear(struct agent *agent);
+
+/* Makes it an interlinked agent, before the first cycle. The interlink stays the caller's. */
+void agent_join_line(struct agent *agent, const struct machine *machine, struct interlink *interlink);
 
 /* Before any router is stepped in the cycle: looks at what the port links offer. */
 void agent_begin(struct agent *agent, cycle_t now);

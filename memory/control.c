@@ -75,13 +75,15 @@ static void go(struct control *control, cycle_t now) {
     control->index = 0;
     control->state = ENGINE_FETCH;
     control->at = now;
+    trace(control, "status", control->code, control->polls, now);
 }
 
-static void stop(struct control *control, bool error) {
+static void stop(struct control *control, bool error, cycle_t now) {
     control->busy = false;
     control->done = control->ended = true;
     control->error = error;
     control->state = ENGINE_IDLE;
+    trace(control, "status", control->code, control->polls, now + 1);
 }
 
 static void fetch(struct control *control, cycle_t now) {
@@ -98,10 +100,10 @@ static void fetch(struct control *control, cycle_t now) {
         break;
     case CONTROL_DONE:
         control->code = command->data;
-        stop(control, false);
+        stop(control, false, now);
         break;
     default:
-        stop(control, true);
+        stop(control, true, now);
         break;
     }
 }

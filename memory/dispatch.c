@@ -20,6 +20,7 @@ void dispatch_init(struct dispatch *dispatch, const struct machine *machine, str
                                   .seeded_limit = machine->endpoint.inst_depth,
                                   .staging_flits = agent->staging_flits,
                                   .staging = g_new0(uint64_t, agent->staging_flits * STAGED_WORDS),
+                                  .staging_notes = g_new0(uint8_t, agent->staging_flits),
                                   .output = FLIT_NONE,
                                   .arrived = FLIT_NONE,
                                   .mailbox_room = agent->rx_depth + machine->noc.fifo_extra};
@@ -29,6 +30,7 @@ void dispatch_init(struct dispatch *dispatch, const struct machine *machine, str
 
 void dispatch_clear(struct dispatch *dispatch) {
     g_free(dispatch->staging);
+    g_free(dispatch->staging_notes);
     fifo_clear(&dispatch->transmit);
     fifo_clear(&dispatch->mailbox);
     *dispatch = (struct dispatch){0};
@@ -65,6 +67,23 @@ void dispatch_stage(struct dispatch *dispatch, unsigned slot, const struct word2
                     unsigned txn, unsigned last) {
     struct flit flit = {.type = type, .txn = txn, .last = last, .payload = *payload};
     flit_to_words(&flit, &dispatch->staging[slot % dispatch->staging_flits * STAGED_WORDS]);
+}
+
+void dispatch_note(struct dispatch *dispatch, unsigned slot, unsigned note) {
+    dispatch->staging_notes[slot % dispatch->staging_flits] = note;
+}
+
+/* What the host puts on the mesh (§12.1). */
+static void check_host_flit(struct dispatch *dispatch, const struct flit *flit, cycle_t now) {
+    bool carries = flit->type == FLIT_MEM_RD_RESP || flit->rsvd & FLIT_RSVD_REMOTE;
+    if (flit->type > FLIT_CU_DATA)
+        hazard_report(dispatch->hazards, "flit.bad_type", now, "agent", "the host sends a flit of type %u", flit->type);
+    if (flit->rsvd && !carries)
+        hazard_report(dispatch->hazards, "flit.reserved", now, "agent",
+                      "the host sends a flit of type %u with reserved header bits %u", flit->type, flit->rsvd);
+    if (flit->src_x != dispatch->x || flit->src_y != dispatch->y)
+        hazard_report(dispatch->hazards, "flit.bad_src", now, "agent",
+                      "the host sends a flit of type %u in the name of (%u,%u)", flit->type, flit->src_x, flit->src_y);
 }
 
 /* ---- register window (§5.2) ---- */
@@ -130,6 +149,7 @@ void dispatch_write(struct dispatch *dispatch, uint32_t offset, uint64_t value, 
 }
 
 static void kick(struct dispatch *dispatch, cycle_t now) {
+    trace(dispatch, "kick", NULL, now);
     if (dispatch->running || dispatch->length == 0) {
         hazard_report(dispatch->hazards, "dispatch.kick_lost", now, "agent",
                       "a KICK while a program is being dispatched, or of length 0, is ignored");
@@ -144,7 +164,6 @@ static void kick(struct dispatch *dispatch, cycle_t now) {
         hazard_report(dispatch->hazards, "dispatch.stage_overrun", now, "agent",
                       "a program of %u flits from slot %u runs past the %u staging slots", dispatch->length,
                       dispatch->base, dispatch->staging_flits);
-    trace(dispatch, "kick", NULL, now);
 }
 
 static void seed_credit(struct dispatch *dispatch, uint16_t value, cycle_t now) {
@@ -162,6 +181,7 @@ static void transmit_mailbox(struct dispatch *dispatch, cycle_t now) {
         return;
     flit_index index = flit_new(dispatch->pool);
     flit_from_words(dispatch->mailbox_words, flit_at(dispatch->pool, index));
+    check_host_flit(dispatch, flit_at(dispatch->pool, index), now);
     fifo_push(&dispatch->transmit, index, now + dispatch->fall_through);
 }
 
@@ -299,6 +319,8 @@ static void push_flit(struct dispatch *dispatch, cycle_t now) {
     flit->dst_y = dispatch->destination >> 4;
     flit->src_x = dispatch->x;
     flit->src_y = dispatch->y;
+    flit->note = dispatch->staging_notes[dispatch->read_slot];
+    check_host_flit(dispatch, flit, now);
     fifo_push(&dispatch->transmit, index, now + dispatch->fall_through);
     dispatch->pushed++;
     trace(dispatch, "flit pushed", flit, now);
@@ -312,6 +334,7 @@ static bool read_word(struct dispatch *dispatch, cycle_t now) {
         return false;
     dispatch->word_index = 0;
     memcpy(dispatch->complete, dispatch->assembling, sizeof dispatch->complete);
+    dispatch->read_slot = (dispatch->read_index - 1) % words / STAGED_WORDS;
     if (dispatch->left > 1) {
         dispatch->left--;
         return true;

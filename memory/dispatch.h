@@ -61,11 +61,13 @@ struct dispatch {
     struct window_write write;
     /* dispatcher */
     uint64_t *staging;
+    uint8_t *staging_notes; /* enum flit_note of every slot, for reports */
     unsigned staging_flits;
     bool running;
     unsigned left;       /* flits whose last word is not yet read */
     uint32_t read_index; /* staging word */
     unsigned word_index;
+    unsigned read_slot; /* of `complete` */
     uint64_t assembling[STAGED_WORDS], complete[STAGED_WORDS];
     bool push_next; /* `complete` is pushed in the next cycle */
     uint16_t credit;
@@ -103,6 +105,9 @@ void dispatch_write(struct dispatch *dispatch, uint32_t offset, uint64_t value, 
 /* Puts a flit into a staging slot without time: set-up only. */
 void dispatch_stage(struct dispatch *dispatch, unsigned slot, const struct word256 *payload, unsigned type,
                     unsigned txn, unsigned last);
+
+/* Keeps for reports which kind of unit the instruction in a slot was written for (enum flit_note). */
+void dispatch_note(struct dispatch *dispatch, unsigned slot, unsigned note);
 
 /* May a non-memory flit be taken in this cycle? Signals always; others while the mailbox has room, else they are
  * dropped. */

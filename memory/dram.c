@@ -38,6 +38,13 @@ struct word256 dram_read(struct dram *dram, uint64_t address, bool *known) {
     return page ? page->words[index] : (struct word256){{0}};
 }
 
+bool dram_known(struct dram *dram, uint64_t address) {
+    uint64_t word = address % dram->size / WORD_BYTES;
+    unsigned index = word % DRAM_PAGE_WORDS;
+    const struct dram_page *page = page_at(dram, word / DRAM_PAGE_WORDS, false);
+    return page && page->written[index / 64] >> (index % 64) & 1;
+}
+
 void dram_write(struct dram *dram, uint64_t address, const struct word256 *value) {
     uint64_t word = address % dram->size / WORD_BYTES;
     unsigned index = word % DRAM_PAGE_WORDS;

@@ -30,6 +30,8 @@ void dram_init(struct dram *dram, uint64_t size);
 void dram_clear(struct dram *dram);
 /* The word that holds byte `address`; zero if it was never written, and *known says which. known may be NULL. */
 struct word256 dram_read(struct dram *dram, uint64_t address, bool *known);
+/* Whether the word was ever written; not counted as a read. */
+bool dram_known(struct dram *dram, uint64_t address);
 void dram_write(struct dram *dram, uint64_t address, const struct word256 *word);
 /* Host access without time: any bytes. */
 void dram_load(struct dram *dram, uint64_t address, const void *bytes, size_t size);

@@ -57,7 +57,7 @@ void mover_init(struct mover *mover, const struct machine *machine, unsigned mes
     mover->data_mask = power_of_two(params->fifo_depth + TRANSFORM_WORDS) - 1;
     mover->data = g_new0(struct mover_data, mover->data_mask + 1);
     mover->command_mask = power_of_two(mover->params.command_capacity + 1) - 1;
-    mover->commands = g_new0(struct mover_command, mover->command_mask + 1);
+    mover->commands = g_new0(struct mover_write_command, mover->command_mask + 1);
 }
 
 void mover_clear(struct mover *mover) {
@@ -262,7 +262,7 @@ static bool command_readable(const struct mover *mover, cycle_t now) {
 
 static void close_write(struct mover *mover, cycle_t now) {
     struct mover_run *run = &mover->write;
-    mover->commands[mover->command_in++ & mover->command_mask] = (struct mover_command){
+    mover->commands[mover->command_in++ & mover->command_mask] = (struct mover_write_command){
         .address = run->base, .words = run->words, .kind = run->kind, .ready = now + mover->params.fall_through};
     run->open = false;
 }
@@ -605,8 +605,8 @@ static void write_step(struct mover *mover, cycle_t now) {
     bool last = handed && mover->words_left == 1;
     bool may_offer = mover->unanswered < mover->params.max_writes, idle = mover->writing == WRITE_IDLE;
     bool readable = command_readable(mover, now);
-    const struct mover_command *head = &mover->commands[mover->command_out & mover->command_mask];
-    const struct mover_command *command = mover->writing == WRITE_ARMED ? &mover->command : head;
+    const struct mover_write_command *head = &mover->commands[mover->command_out & mover->command_mask];
+    const struct mover_write_command *command = mover->writing == WRITE_ARMED ? &mover->command : head;
     bool data_readable =
         mover->data_in != mover->data_out && mover->data[mover->data_out & mover->data_mask].ready <= now;
     bool ready = command->kind != KIND_READ || (data_readable && mover->present >= command->words + handed_read);

@@ -14,17 +14,9 @@
 #include "memory/walker.h"
 #include "model/cycle.h"
 #include "model/hazard.h"
+#include "model/isa/host.h"
 #include "model/machine.h"
 #include "model/word.h"
-
-enum mover_mode {
-    MOVER_COPY,
-    MOVER_TRANSPOSE, /* not built */
-    MOVER_GATHER,
-    MOVER_GENERATE,
-    MOVER_FILL,
-    MOVER_TRANSFORM,
-};
 
 /* Register offsets, §8.8. */
 enum mover_register {
@@ -118,7 +110,7 @@ struct mover_burst {
     uint64_t entry; /* transform: the entry it belongs to */
 };
 
-struct mover_command {
+struct mover_write_command {
     uint64_t address;
     unsigned words;
     enum word_kind kind;
@@ -200,12 +192,12 @@ struct mover {
     struct mover_data *data;
     unsigned data_mask;
     uint64_t data_in, data_out;
-    struct mover_command *commands;
+    struct mover_write_command *commands;
     unsigned command_mask;
     uint64_t command_in, command_out;
     /* Write engine. */
     enum write_state writing;
-    struct mover_command command;
+    struct mover_write_command command;
     unsigned words_left, unanswered;
     cycle_t taken_at;
     struct word256 generated;

@@ -87,7 +87,7 @@ static void truncate_commands(struct mover *mover, uint64_t words) {
     }
     uint64_t kept = mover->command_out;
     for (uint64_t n = mover->command_out; n != mover->command_in; n++) {
-        struct mover_command command = mover->commands[n & mover->command_mask];
+        struct mover_write_command command = mover->commands[n & mover->command_mask];
         if (command.kind == KIND_READ) {
             command.words = (unsigned)MIN(command.words, words);
             words -= command.words;

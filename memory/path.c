@@ -88,6 +88,7 @@ struct mem_path {
     unsigned count;
     struct channel *channels; /* per-port */
     struct converged *shared; /* converged */
+    const struct path_watch *watch;
 };
 
 enum {
@@ -148,6 +149,10 @@ void path_set_mesh(struct mem_path *path, unsigned mesh) {
         path_stage(path)->mesh = mesh;
 }
 
+void path_watch(struct mem_path *path, const struct path_watch *watch) {
+    path->watch = watch;
+}
+
 void path_free(struct mem_path *path) {
     if (!path)
         return;
@@ -205,6 +210,8 @@ static bool channel_step(struct mem_path *path, struct channel *channel, struct 
         requester->write_accepted = channel->writing = true;
         channel->write = (struct burst){.address = requester->write_address, .words = requester->write_words};
         channel->words_written = 0;
+        if (path->watch)
+            path->watch->write_address(path->watch->self, channel->write.address, now);
         channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     return channel->reading || channel->writing || channel->responding || requester->read_offered ||
@@ -275,6 +282,8 @@ static void memory_write_step(struct mem_path *path, cycle_t now) {
         channel->write = shared->write_address_ring[crossing_head(&shared->write_addresses)];
         channel->writing = address_taken = true;
         channel->words_written = 0;
+        if (path->watch)
+            path->watch->write_address(path->watch->self, channel->write.address, now);
         channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     crossing_advance(&shared->write_addresses, now, address_taken);

@@ -41,6 +41,15 @@ struct stage;
 struct mem_path *path_new(const struct machine *machine, struct dram *dram, struct mem_requester **requesters,
                           unsigned count);
 void path_free(struct mem_path *path);
+
+/* Called for every write address that the memory itself takes. */
+struct path_watch {
+    void *self;
+    void (*write_address)(void *self, uint64_t address, cycle_t now);
+};
+
+/* watch: stays the caller's; NULL ends it. */
+void path_watch(struct mem_path *path, const struct path_watch *watch);
 /* The staging store, NULL unless built at the converged path (§7.1). */
 struct stage *path_stage(const struct mem_path *path);
 /* Which mesh this is, for the staging store's addresses; 0 unless told. */

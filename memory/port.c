@@ -12,6 +12,7 @@ enum {
     FLAG_STREAM = 0x40,
     CONVERTER_CYCLES = 11, /* last beat taken to earliest move of the entry, §6.6 */
     PAGE_BYTES = 4096,
+    STARVED_CYCLES = 8192, /* noc-and-memory §12.1, 23 */
 };
 
 const char *const port_cause_names[PORT_CAUSES] = {
@@ -52,7 +53,7 @@ void port_clear(struct mem_port *port) {
 }
 
 static void trace(struct mem_port *port, const char *what, cycle_t now) {
-    if (port->trace)
+    if (port->trace && port->trace->event)
         port->trace->event(port->trace->self, port, what, now);
 }
 
@@ -67,6 +68,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
 
@@ -85,7 +87,7 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
         hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
                       address);
-    else if (address >> 36 & 3)
+    else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
                       address);
@@ -94,7 +96,53 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
                       "%s at 0x%" G_GINT64_MODIFIER "x lies beyond the DRAM and wraps", what, address);
 }
 
-static void offer_read(struct mem_port *port, uint64_t address, unsigned words) {
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Writes accepted by any port and not acknowledged yet, against words that are about to be read or written here. */
+static void check_writes(struct mem_port *port, uint64_t address, uint64_t bytes, bool reads, cycle_t now) {
+    for (unsigned p = 0; p < port->port_count; p++) {
+        const struct mem_port *other = &port->ports[p];
+        if (!other->slots_used || (other == port && !reads))
+            continue;
+        for (unsigned s = 0; s < other->slot_count; s++) {
+            const struct write_slot *slot = &other->slots[s];
+            if (slot->state == SLOT_FREE ||
+                !overlap(address, bytes, slot->address, (uint64_t)slot->expected * WORD_BYTES))
+                continue;
+            hazard_report(port->hazards, other == port ? "mem.raw_hazard" : "mem.race", now, port->name,
+                          "0x%" G_GINT64_MODIFIER "x is %s while a write of (%u,%u) to it at %s is not acknowledged",
+                          address, reads ? "read" : "written", slot->src_x, slot->src_y, other->name);
+        }
+    }
+}
+
+/* Entry runs in progress at other ports, against words that are about to be written here. */
+static void check_runs(struct mem_port *port, uint64_t address, uint64_t bytes, cycle_t now) {
+    for (unsigned p = 0; p < port->port_count; p++) {
+        const struct mem_port *other = &port->ports[p];
+        uint64_t left = (uint64_t)(other->run.unoffered + 1) * other->run.beats * WORD_BYTES;
+        if (other != port && other->fetch != FETCH_IDLE && overlap(address, bytes, other->run.address, left))
+            hazard_report(port->hazards, "mem.race", now, port->name,
+                          "0x%" G_GINT64_MODIFIER "x is written while %s reads it", address, other->name);
+    }
+}
+
+static void check_known(struct mem_port *port, uint64_t address, unsigned words, cycle_t now) {
+    for (unsigned w = 0; port->dram && w < words; w++) {
+        uint64_t at = address + (uint64_t)w * WORD_BYTES;
+        if (!dram_known(port->dram, at)) {
+            hazard_report(port->hazards, "mem.uninitialised", now, port->name,
+                          "the word at 0x%" G_GINT64_MODIFIER "x is read and was never written", at);
+            return;
+        }
+    }
+}
+
+static void offer_read(struct mem_port *port, uint64_t address, unsigned words, cycle_t now) {
+    check_writes(port, address, (uint64_t)words * WORD_BYTES, true, now);
+    check_known(port, address, words, now);
     port->requester.read_offered = true;
     port->requester.read_address = address & ~(uint64_t)(WORD_BYTES - 1);
     port->requester.read_words = words;
@@ -104,7 +152,7 @@ static void offer_read(struct mem_port *port, uint64_t address, unsigned words) 
 static void offer_entry(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
     check_request(port, run->address, (uint64_t)run->beats * WORD_BYTES, "an entry read", now);
-    offer_read(port, run->address, run->beats);
+    offer_read(port, run->address, run->beats, now);
     run->unoffered--;
 }
 
@@ -118,6 +166,7 @@ static void take_run(struct mem_port *port, const struct flit *flit, unsigned fl
                             .convert = port->fetch_transform && (flags & FLAG_CONVERT),
                             .columns = flags & FLAG_COLUMNS,
                             .tag = flit->txn,
+                            .note = flit->note,
                             .receivers = 1 + word_get(payload, 166, 2),
                             .x[0] = flit->src_x,
                             .y[0] = flit->src_y};
@@ -171,6 +220,9 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
         hazard_report(port->hazards, "wr.len", now, port->name,
                       "(%u,%u) announces a write of %u words, more than a slot's 8", flit->src_x, flit->src_y, len + 1);
     check_request(port, address, (len + 1) * (uint64_t)WORD_BYTES, "a write", now);
+    check_writes(port, address, (len + 1) * (uint64_t)WORD_BYTES, false, now);
+    check_runs(port, address, (len + 1) * (uint64_t)WORD_BYTES, now);
+    port->slots_used++;
     port->slots[s] = (struct write_slot){.state = SLOT_OPEN,
                                          .match_from = now + 1,
                                          .src_x = flit->src_x,
@@ -190,6 +242,7 @@ static void slot_store(struct mem_port *port, unsigned s, const struct flit *fli
                       flit->src_y);
     if (complete) {
         slot->state = SLOT_READY;
+        slot->ready_since = now;
         fifo_push(&port->ready, FLIT_NONE, now + port->fall_through)->tag = s;
     }
 }
@@ -243,6 +296,7 @@ static void emit_word(struct mem_port *port, cycle_t now) {
                         .type = FLIT_MEM_RD_RESP,
                         .txn = run->tag,
                         .rsvd = word,
+                        .note = run->note,
                         .last = word == run->words - 1,
                         .payload = port->emit[word]},
          now);
@@ -260,6 +314,7 @@ static void load_ack(struct mem_port *port, cycle_t now) {
              .dst_x = slot->src_x, .dst_y = slot->src_y, .type = FLIT_MEM_WR_ACK, .txn = slot->tag, .last = 1},
          now);
     slot->state = SLOT_FREE;
+    port->slots_used--;
     slot->free_from = now + 2;
     port->writer = WRITER_IDLE;
     port->response_latched = false;
@@ -291,6 +346,7 @@ static bool output_step(struct mem_port *port, cycle_t now, bool link_taken) {
         return false;
     }
     port->counts.out[flit->type]++;
+    port_trace_flit(port, flit, false, now);
     port->out.deliver(port->out.self, port->output, now);
     port->output = FLIT_NONE;
     return true;
@@ -354,12 +410,16 @@ static void take_plain(struct mem_port *port, const struct flit *flit, cycle_t n
     port->plain_y = flit->src_y;
     port->plain_tag = flit->txn;
     check_request(port, address, (uint64_t)port->plain_left * WORD_BYTES, "a plain read", now);
-    offer_read(port, address, port->plain_left);
+    offer_read(port, address, port->plain_left, now);
 }
 
 static void issue_write(struct mem_port *port, cycle_t now) {
     struct write_slot *slot = &port->slots[port->slot = fifo_head(&port->ready)->tag];
     fifo_pop(&port->ready, now);
+    if (now - slot->ready_since >= STARVED_CYCLES)
+        hazard_report(port->hazards, "wr.starved", now, port->name,
+                      "a write of (%u,%u) was complete for %u cycles before it was issued", slot->src_x, slot->src_y,
+                      (unsigned)(now - slot->ready_since));
     slot->state = SLOT_ISSUED;
     port->writer = WRITER_WRITE;
     port->words_offered = port->words_accepted = 0;

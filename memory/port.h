@@ -60,6 +60,7 @@ struct write_slot {
     uint8_t tag;
     uint64_t address;
     unsigned expected, received;
+    cycle_t ready_since; /* SLOT_READY */
     struct word256 words[SLOT_WORDS];
 };
 
@@ -78,6 +79,7 @@ struct entry_run {
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
     uint8_t tag; /* of the entry being fetched */
+    uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
 };
@@ -92,11 +94,16 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
+    unsigned mesh; /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
+    /* For reports of races, when set: the memory behind, and all ports before it. */
+    struct dram *dram;
+    const struct mem_port *ports;
+    unsigned port_count;
     struct flit_pool *pool;
     struct hazard_log *hazards;
     struct link_sink out;
@@ -125,7 +132,7 @@ struct mem_port {
     unsigned words_offered, words_accepted;
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
-    unsigned slots_used;
+    unsigned slots_used; /* not free */
     flit_index output;
     struct account account;
     struct port_counts counts;
@@ -135,8 +142,15 @@ struct mem_port {
 /* Called for the events that reference recordings name, when set. */
 struct port_trace {
     void *self;
-    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now);
+    void (*event)(void *self, const struct mem_port *port, const char *what, cycle_t now); /* may be NULL */
+    /* a flit from (in) or to the mesh, the dispatch agent's included; may be NULL */
+    void (*flit)(void *self, const struct mem_port *port, const struct flit *flit, bool in, cycle_t now);
 };
+
+static inline void port_trace_flit(const struct mem_port *port, const struct flit *flit, bool in, cycle_t now) {
+    if (port->trace && port->trace->flit)
+        port->trace->flit(port->trace->self, port, flit, in, now);
+}
 
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
                struct hazard_log *hazards);

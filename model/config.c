@@ -7,6 +7,7 @@
 
 #include "model/keys.h"
 #include "model/map.h"
+#include "model/routing_table.h"
 
 /* ---- finding ---- */
 
@@ -116,6 +117,21 @@ static void finish(struct machine *machine, const struct json_source *source) {
     }
 }
 
+/* Every mesh has a table of its own. */
+static bool load_routing_table(struct machine *machine, GError **error) {
+    const char *file = machine->noc.routing_table;
+    if (file) {
+        g_autofree char *text = json_source_read_text(file, NULL, error);
+        machine->noc.table = text ? routing_table_parse(text, file, error) : NULL;
+        if (!machine->noc.table)
+            return false;
+    }
+    for (unsigned i = 0; i < machine->mesh_count; i++)
+        if (!load_routing_table(&machine->meshes[i], error))
+            return false;
+    return true;
+}
+
 bool config_read_machine(struct machine *machine, const struct json_source *source, GError **error) {
     machine_init(machine);
     if (!keys_parse(source, machine, error) || !map_parse(source, machine, error) ||
@@ -124,7 +140,10 @@ bool config_read_machine(struct machine *machine, const struct json_source *sour
         return false;
     }
     finish(machine, source);
-    return true;
+    if (load_routing_table(machine, error))
+        return true;
+    machine_clear(machine);
+    return false;
 }
 
 /* "mesh_5x3": the bare mesh of that size, which needs no file. */
@@ -133,7 +152,7 @@ static bool is_bare_name(const char *name, unsigned *columns, unsigned *rows) {
     return sscanf(name, "mesh_%4ux%4u%n", columns, rows, &end) == 2 && end > 0 && !name[end];
 }
 
-static bool open_machine(struct json_source *source, const char *name, GError **error) {
+bool config_open_machine(struct json_source *source, const char *name, GError **error) {
     unsigned columns, rows;
     if (is_bare_name(name, &columns, &rows) && !g_file_test(name, G_FILE_TEST_EXISTS)) {
         g_autofree char *text =
@@ -150,7 +169,7 @@ bool config_set_is_workload(const char *assignment) {
 
 bool config_load_machine(struct machine *machine, const char *name, char *const *sets, GError **error) {
     struct json_source source;
-    if (!open_machine(&source, name, error))
+    if (!config_open_machine(&source, name, error))
         return false;
     bool fine = true;
     for (unsigned i = 0; sets && sets[i] && fine; i++)
@@ -234,12 +253,17 @@ static void add_plugins(json_t *root, const struct machine *machine) {
     json_object_set_new(root, "plugins", plugins);
 }
 
-char *config_machine_json(const struct machine *machine) {
+json_t *config_machine_tree(const struct machine *machine) {
     json_t *root = json_pack("{s:s}", "schema", MACHINE_SCHEMA);
     for (size_t i = 0; i < machine_key_count; i++)
         add_parameter(root, &machine_keys[i], machine);
     (machine->mesh_count ? add_meshes : add_mesh)(root, machine);
     add_plugins(root, machine);
+    return root;
+}
+
+char *config_machine_json(const struct machine *machine) {
+    json_t *root = config_machine_tree(machine);
     char *dump = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     char *text = g_strconcat(dump, "\n", NULL);
     free(dump);

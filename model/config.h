@@ -25,9 +25,13 @@ char *config_find_data(const char *name);
  * `mesh_WxH` is a bare mesh of any size, with or without a file. On failure there is nothing to clear. */
 bool config_load_machine(struct machine *machine, const char *name, char *const *sets, GError **error);
 
+/* The source behind a file, a shipped name or mesh_WxH, without reading what it says. */
+bool config_open_machine(struct json_source *source, const char *name, GError **error);
+
 /* The same from an open source. */
 bool config_read_machine(struct machine *machine, const struct json_source *source, GError **error);
 
 /* The machine as a file with every key given and every unit listed with its port: read again, it is the same machine.
  * To be freed. */
 char *config_machine_json(const struct machine *machine);
+json_t *config_machine_tree(const struct machine *machine);

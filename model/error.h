@@ -13,3 +13,7 @@ enum fs_error {
 
 #define FS_ERROR fs_error_quark()
 GQuark fs_error_quark(void);
+
+/* What the system says was in the way ("No such file or directory"), out of the sentence a file function made of it,
+ * which names the file once more, or a temporary one that nobody has heard of. */
+const char *fs_error_reason(const GError *cause);

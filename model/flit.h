@@ -36,6 +36,15 @@ enum signal_code {
     SIGNAL_FAULT = 0x04,
 };
 
+/* Notes are for reports only. A read request of a FILL, and its responses, carry where the FILL puts them; an
+ * instruction the kind of unit it was written for. */
+enum flit_note {
+    NOTE_NONE = 0,
+    NOTE_FILL = 1, /* + side + 2 * bank */
+    NOTE_FOR_CLUSTER = 1,
+    NOTE_FOR_VECTOR = 2,
+};
+
 /* Bit 2 of rsvd: the flit leaves the mesh over the interlink (noc-and-memory §2.5). */
 enum {
     FLIT_RSVD_REMOTE = 4,
@@ -48,6 +57,7 @@ struct flit {
     uint8_t txn;
     uint8_t last; /* 0 or 1 */
     uint8_t rsvd; /* 3 bits */
+    uint8_t note; /* enum flit_note: what the simulator knows and the wire does not carry; 0 nothing */
     uint32_t next_free;
     cycle_t offered; /* first cycle on its first link: start of network latency */
     struct word256 payload;
@@ -57,22 +67,34 @@ typedef uint32_t flit_index;
 
 #define FLIT_NONE UINT32_MAX
 
-/* All flits of one simulated machine. Chunked, so that an index stays valid while the pool grows. */
+/* The chunks all pools of one machine share: a table of fixed size, so that flit_at needs no lock while it fills. */
+struct flit_store;
+
+/* Free flits of one actor. An index stays valid, in every pool of the store, until the flit is freed; a flit may be
+ * taken from one pool and given back to another. Free flits move between pools in whole batches. */
 struct flit_pool {
-    struct flit **chunks;
-    uint32_t chunk_count, chunk_room;
+    struct flit **chunks; /* the store's table */
+    struct flit_store *store;
+    bool owner; /* clearing it frees every flit of the store */
     flit_index free_head;
-    uint64_t live; /* flits taken and not given back: conservation checks read it */
+    uint32_t free_count;
+    flit_index spare; /* a whole batch, or FLIT_NONE */
+    uint64_t live;    /* taken less given back, modulo 2^64; summed over the pools of a store: flits in use */
 };
 
 enum {
     FLIT_CHUNK_BITS = 12,
+    FLIT_BATCH = 64,
 };
 
 void flit_pool_init(struct flit_pool *pool);
+/* A further pool, for another actor, of the flits of `first`, which outlives it. */
+void flit_pool_init_shared(struct flit_pool *pool, const struct flit_pool *first);
 void flit_pool_clear(struct flit_pool *pool);
-/* Adds a chunk of free flits; called by flit_new when none is left. */
-void flit_pool_grow(struct flit_pool *pool);
+/* Gets free flits from the spare batch, the store or a new chunk; called by flit_new when none is left. */
+void flit_pool_refill(struct flit_pool *pool);
+/* Sets a full batch aside, and an older one back to the store; called by flit_free. */
+void flit_pool_spill(struct flit_pool *pool);
 
 static inline struct flit *flit_at(const struct flit_pool *pool, flit_index index) {
     return &pool->chunks[index >> FLIT_CHUNK_BITS][index & ((1u << FLIT_CHUNK_BITS) - 1)];
@@ -81,9 +103,10 @@ static inline struct flit *flit_at(const struct flit_pool *pool, flit_index inde
 /* A flit with undefined content; the caller sets every field but next_free. */
 static inline flit_index flit_new(struct flit_pool *pool) {
     if (pool->free_head == FLIT_NONE)
-        flit_pool_grow(pool);
+        flit_pool_refill(pool);
     flit_index index = pool->free_head;
     pool->free_head = flit_at(pool, index)->next_free;
+    pool->free_count--;
     pool->live++;
     return index;
 }
@@ -93,6 +116,8 @@ static inline void flit_free(struct flit_pool *pool, flit_index index) {
     flit->next_free = pool->free_head;
     pool->free_head = index;
     pool->live--;
+    if (++pool->free_count == FLIT_BATCH)
+        flit_pool_spill(pool);
 }
 
 /* Node index byte {y, x} of noc-and-memory §1.1. */

@@ -16,10 +16,12 @@ struct hazard {
     uint64_t count;
 };
 
+/* Several actors may report at the same time; the log is read when none runs. */
 struct hazard_log {
+    GMutex lock;
     GPtrArray *hazards; /* of struct hazard, in order of first occurrence */
     bool strict;        /* any hazard ends the run */
-    bool stop;          /* set when the run has to end */
+    _Atomic bool stop;  /* set when the run has to end */
 };
 
 void hazard_log_init(struct hazard_log *log);
@@ -31,5 +33,7 @@ void hazard_report(struct hazard_log *log, const char *id, cycle_t cycle, const 
 /* The same for a violation after which the run makes no sense: the run ends. */
 void hazard_fatal(struct hazard_log *log, const char *id, cycle_t cycle, const char *where, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
+/* Orders the log by cycle, place and id, whatever the order in which components were stepped. */
+void hazard_log_sort(struct hazard_log *log);
 /* Occurrences of an id anywhere. */
 uint64_t hazard_count(const struct hazard_log *log, const char *id);

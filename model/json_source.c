@@ -426,6 +426,14 @@ bool json_source_parse(struct json_source *source, const char *file, const char 
     return take(source, file, copy, length, error);
 }
 
+void json_source_copy(struct json_source *copy, const struct json_source *source) {
+    *copy = (struct json_source){.file = g_strdup(source->file),
+                                 .text = g_strndup(source->text, source->length),
+                                 .length = source->length,
+                                 .root = json_deep_copy(source->root),
+                                 .overrides = g_ptr_array_new_with_free_func(override_free)};
+}
+
 void json_source_clear(struct json_source *source) {
     g_clear_pointer(&source->file, g_free);
     g_clear_pointer(&source->text, g_free);

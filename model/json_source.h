@@ -44,6 +44,9 @@ bool json_source_load(struct json_source *source, const char *file, GError **err
 /* The same for text in memory; `file` is the name used in messages. */
 bool json_source_parse(struct json_source *source, const char *file, const char *text, gsize length, GError **error);
 
+/* A copy that may be changed without touching `source`; values set in `source` count as given in the text. */
+void json_source_copy(struct json_source *copy, const struct json_source *source);
+
 void json_source_clear(struct json_source *source);
 
 /* Applies PATH=VALUE, the number-th (from 1) of the command line. VALUE is read as JSON; what does not begin like JSON

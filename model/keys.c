@@ -14,7 +14,7 @@ static const char *const topology_names[] = {"mesh", "torus", "concentrated", NU
 static const char *const sweep_wait_names[] = {"retired", "issued", NULL};
 static const char *const assembly_names[] = {"direct", "register", NULL};
 static const char *const staging_names[] = {"off", "converged", "per_port", NULL};
-static const char *const class_names[] = {"free", "class", NULL};
+static const char *const class_names[] = {"free", "class", "pair", NULL};
 
 enum {
     TEXT_MAX = 4096,
@@ -51,13 +51,14 @@ const struct config_key machine_keys[] = {
     NUMBER(noc.link_period, 1, 1, 1024, "cycles", "Time a flit occupies a link."),
     NUMBER(noc.pipeline, 0, 0, 64, "cycles", "Extra time between a router's holding slot and its output register."),
     NUMBER(noc.holding_slots, 1, 0, 16, "slots", "Routed flits waiting per input: 1 is the reference with head-of-line blocking, 0 means one per output."),
-    NUMBER(noc.virtual_channels, 1, 1, 16, "channels", "Virtual channels per link."),
-    CHOICE(noc.vc_by_class, class_names, 0, "How flits are dealt to virtual channels: freely, or by message class."),
+    NUMBER(noc.virtual_channels, 1, 1, 8, "channels", "Virtual channels per link."),
+    CHOICE(noc.vc_by_class, class_names, 0, "How flits are dealt to virtual channels: freely (a pair of nodes may see its flits reordered), by message class, or by source and destination."),
     CHOICE(noc.arbitration, arbitration_names, ARBITRATION_FREE_RUNNING, "Output arbiter: a pointer that moves every cycle (reference), one that moves past the winner, oldest flit first, or a matrix arbiter."),
     CHOICE(noc.routing, routing_names, ROUTING_XY, "Route of a flit: x then y (reference), y then x, two adaptive turn models, or a table."),
     CHOICE(noc.topology, topology_names, TOPOLOGY_MESH, "Mesh, torus, or a mesh with several endpoints per router."),
     NUMBER(noc.concentration, 1, 1, 16, "endpoints", "Endpoints per router of a concentrated mesh."),
     FLAG(noc.force_deadlockable, 0, "Accept a routing whose channels can wait in a circle."),
+    FLAG(noc.force_reordering, 0, "Accept a network that can reorder the flits of a pair of nodes."),
     TEXT(noc.routing_table, "File of the routing table, with noc.routing = table."),
 
     PRESET(endpoint.inst_depth, 32, 512, 1, 65536, "flits", "Instruction queue of a unit."),
@@ -95,6 +96,7 @@ const struct config_key machine_keys[] = {
     NUMBER(memory.words_per_cycle, 0, 0, 1024, "words/cycle", "Bandwidth limit of a channel; 0 is one beat a cycle."),
     FLAG(memory.fetch_transform, 0, "Convert FP16 operands on a unit's fetch: 8 memory words an entry instead of 4."),
     FLAG(memory.upload_transform, 0, "Convert FP16 operands on host upload."),
+    TEXT(memory.occupants, "Occupants of the mover's transform slot, ids 1 up, separated by commas: quantiser (when not given), negate, identity, or none."),
     CHOICE(memory.staging, staging_names, STAGING_OFF, "Staging store (aperture 0): none, at the converged path, or inside each memory port."),
     NUMBER(memory.staging_entries, 16384, 1, 4194304, "entries", "Staging store, in entries of 128 bytes, a power of two."),
     NUMBER(memory.staging_banks, 4, 1, 64, "banks", "Banks of the staging store, a power of two."),
@@ -254,7 +256,7 @@ static char *number_text(double value) {
 }
 
 /* "a whole number 1..65536 (flits)", "one of …", for messages and the reference page. */
-static char *expected_text(const struct config_key *key) {
+char *key_expected_text(const struct config_key *key) {
     g_autofree char *min = number_text(key->min), *max = number_text(key->max);
     g_autofree char *unit = key->unit[0] ? g_strdup_printf(" %s", key->unit) : g_strdup("");
     switch (key->type) {
@@ -325,7 +327,7 @@ bool key_read(const struct json_source *source, const struct config_key *key, co
               void *object, GError **error) {
     double number = 0;
     if (!number_of(key, value, &number)) {
-        g_autofree char *given = given_text(value), *expected = expected_text(key);
+        g_autofree char *given = given_text(value), *expected = key_expected_text(key);
         const char *nearest = nearest_name(key, value);
         return json_source_error(source, error, JSON_PLACE_VALUE, path, 0, "is %s, expected %s%s%s%s", given, expected,
                                  nearest ? " (nearest: " : "", nearest ? nearest : "", nearest ? ")" : "");
@@ -531,11 +533,6 @@ static bool check_noc(const struct json_source *source, const struct machine *ma
                                  "noc.topology is %s and noc.concentration is %u, expected concentrated with more than "
                                  "1, or another with 1",
                                  topology_names[noc->topology], noc->concentration);
-    if (noc->topology == TOPOLOGY_TORUS && noc->virtual_channels < 2 && !noc->force_deadlockable)
-        return json_source_error(
-            source, error, JSON_PLACE_VALUE, given_of(source, "noc.virtual_channels", "noc.topology"), 0,
-            "noc.topology is torus and noc.virtual_channels is 1: its rings can deadlock, expected "
-            "2 or more (or noc.force_deadlockable)");
     return true;
 }
 
@@ -681,7 +678,7 @@ static const char reference_map[] =
 
 static char *reference_row(const struct config_key *key) {
     g_autofree char *bench = key_default_text(key, PRESET_BENCH), *ship = key_default_text(key, PRESET_SHIP);
-    g_autofree char *expected = expected_text(key);
+    g_autofree char *expected = key_expected_text(key);
     bool same = g_str_equal(bench, ship);
     return g_strdup_printf("| `%s` | %s%s%s | %s | %s |\n", key->path, bench, same ? "" : " / ", same ? "" : ship,
                            expected, key->sentence);

@@ -53,6 +53,8 @@ bool keys_parse(const struct json_source *source, struct machine *machine, GErro
 /* One value of any such table into its object; `path` is how messages call it. A text that was there is freed. */
 bool key_read(const struct json_source *source, const struct config_key *key, const char *path, const json_t *value,
               void *object, GError **error);
+/* "a whole number 1..65536 (flits)", "one of …": for messages and pages. To be freed. */
+char *key_expected_text(const struct config_key *key);
 /* The row's first default. The object's texts are NULL or owned. */
 void key_set_default(const struct config_key *key, void *object);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/keys.h"
+#include "model/routing_table.h"
 
 void machine_init(struct machine *machine) {
     memset(machine, 0, sizeof *machine);
@@ -22,6 +23,7 @@ void machine_clear(struct machine *machine) {
     for (unsigned i = 0; i < machine->mesh_count; i++)
         machine_clear(&machine->meshes[i]);
     g_free(machine->meshes);
+    routing_table_free(machine->noc.table);
     keys_clear(machine);
     memset(machine, 0, sizeof *machine);
 }

@@ -54,6 +54,13 @@ enum topology_kind {
     TOPOLOGY_CONCENTRATED,
 };
 
+/* How flits are dealt to the virtual channels. */
+enum vc_assignment {
+    VC_FREE,     /* at every hop the channel with most room: flits of a pair may overtake each other */
+    VC_BY_CLASS, /* by message class, kept to the end: order within a pair and class */
+    VC_BY_PAIR,  /* by source and destination, kept to the end: order within a pair */
+};
+
 enum sweep_wait_kind {
     SWEEP_WAIT_RETIRED,
     SWEEP_WAIT_ISSUED,
@@ -82,13 +89,15 @@ struct noc_params {
     unsigned pipeline;      /* extra cycles between route and output register */
     unsigned holding_slots; /* per input: 1 as the reference, k, 0 = one per output */
     unsigned virtual_channels;
-    int vc_by_class;         /* 0 free, 1 by message class */
-    int arbitration;         /* enum arbitration_kind */
-    int routing;             /* enum routing_kind */
-    int topology;            /* enum topology_kind */
-    unsigned concentration;  /* endpoints per router of a concentrated mesh */
-    bool force_deadlockable; /* accept a routing that can deadlock */
-    char *routing_table;     /* file of a routing table, or NULL */
+    int vc_by_class;             /* enum vc_assignment */
+    int arbitration;             /* enum arbitration_kind */
+    int routing;                 /* enum routing_kind */
+    int topology;                /* enum topology_kind */
+    unsigned concentration;      /* endpoints per router of a concentrated mesh */
+    bool force_deadlockable;     /* accept a routing that can deadlock */
+    bool force_reordering;       /* accept on a machine with units what can reorder flits of a pair */
+    char *routing_table;         /* file of a routing table, or NULL */
+    struct routing_table *table; /* its content, or NULL; see routing_table.h */
 };
 
 /* endpoint.* — the port logic every unit sits behind (noc-and-memory §4). */
@@ -125,7 +134,8 @@ struct memory_params {
     double words_per_cycle;                                          /* bandwidth limit; 0: one beat a cycle */
     bool fetch_transform;
     bool upload_transform;
-    int staging; /* enum staging_kind */
+    char *occupants; /* of the transform slot, by id from 1, separated by commas; NULL: quantiser */
+    int staging;     /* enum staging_kind */
     unsigned staging_entries, staging_banks;
     bool split_pages;    /* the agent splits bursts at 4 KB pages */
     bool serial_entries; /* an entry is emitted whole before the next one is fetched: baseline machine */

@@ -185,6 +185,18 @@ static bool output_step(struct endpoint *endpoint, cycle_t now) {
     return true;
 }
 
+/* What a unit may put on the mesh (§12.1): its own coordinate, and no completion codes. */
+static void check_sent(const struct endpoint *endpoint, const struct flit *flit, cycle_t now) {
+    if (flit->src_x != endpoint->x || flit->src_y != endpoint->y)
+        hazard_report(endpoint->hazards, "flit.bad_src", now, endpoint->name,
+                      "the unit sends a flit of type %u in the name of (%u,%u)", flit->type, flit->src_x, flit->src_y);
+    unsigned code = word_get(&flit->payload, 248, 8);
+    if (flit->type == FLIT_CU_SIGNAL &&
+        (code == SIGNAL_INST_COMPLETE || code == SIGNAL_BATCH_COMPLETE || code == SIGNAL_FAULT))
+        hazard_report(endpoint->hazards, "cu.forged_signal", now, endpoint->name,
+                      "the unit sends signal code %u itself, which only the port logic may", code);
+}
+
 /* Loads the output register for the next cycle: completion, control reply, then the unit's own flit (§4.4). */
 static void load_output(struct endpoint *endpoint, flit_index sent, bool signal, bool reply, cycle_t now) {
     if (signal) {
@@ -195,13 +207,28 @@ static void load_output(struct endpoint *endpoint, flit_index sent, bool signal,
         endpoint->output = endpoint->reply;
         endpoint->reply = FLIT_NONE;
     } else if (sent != FLIT_NONE) {
+        check_sent(endpoint, flit_at(endpoint->pool, sent), now);
         endpoint->output = sent;
     }
     if (endpoint->output != FLIT_NONE)
         flit_at(endpoint->pool, endpoint->output)->offered = now + 1;
 }
 
+static void check_instruction(const struct endpoint *endpoint, const struct unit_io *io) {
+    unsigned note = io->inst->note, own = strcmp(endpoint->type->name, "cluster") == 0  ? NOTE_FOR_CLUSTER
+                                          : strcmp(endpoint->type->name, "vector") == 0 ? NOTE_FOR_VECTOR
+                                                                                        : NOTE_NONE;
+    if (note && own && note != own)
+        hazard_report(endpoint->hazards, "unit.wrong_kind", io->now, endpoint->name,
+                      "an instruction written for a %s is executed by a %s",
+                      note == NOTE_FOR_CLUSTER ? "cluster" : "vector core", endpoint->type->name);
+    if (io->done)
+        hazard_report(endpoint->hazards, "cu.done_with_accept", io->now, endpoint->name,
+                      "the unit retires in the cycle of an accept: a completion is lost");
+}
+
 static void take_instruction(struct endpoint *endpoint, const struct unit_io *io) {
+    check_instruction(endpoint, io);
     endpoint->in_flight = endpoint->pop_pending = true;
     endpoint->reply_x = io->inst->src_x;
     endpoint->reply_y = io->inst->src_y;

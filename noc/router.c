@@ -1,140 +1,206 @@
 /* The reference router; see router.h. Section numbers are those of noc-and-memory. */
 #include "noc/router.h"
 
+#include <stdio.h>
+
+#include "noc/boundary.h"
 #include "noc/mesh.h"
 
 /* First input at or after the pointer, for every set of requesting inputs (§3.5). */
-static uint8_t first_from(unsigned phase, unsigned requests) {
-    unsigned turned = (requests >> phase | requests << (ROUTER_PORTS - phase)) & 0x1F;
-    unsigned input = phase + (unsigned)__builtin_ctz(turned);
-    return input >= ROUTER_PORTS ? input - ROUTER_PORTS : input;
+#define FROM(p, r)                                                                                                     \
+    ((r) >> (p)&1                          ? (p)                                                                       \
+     : (r) >> ((p) + 1) % ROUTER_PORTS & 1 ? ((p) + 1) % ROUTER_PORTS                                                  \
+     : (r) >> ((p) + 2) % ROUTER_PORTS & 1 ? ((p) + 2) % ROUTER_PORTS                                                  \
+     : (r) >> ((p) + 3) % ROUTER_PORTS & 1 ? ((p) + 3) % ROUTER_PORTS                                                  \
+                                           : ((p) + 4) % ROUTER_PORTS)
+#define FROM4(p, r) FROM(p, r), FROM(p, r + 1), FROM(p, r + 2), FROM(p, r + 3)
+#define FROM32(p)                                                                                                      \
+    { FROM4(p, 0), FROM4(p, 4), FROM4(p, 8), FROM4(p, 12), FROM4(p, 16), FROM4(p, 20), FROM4(p, 24), FROM4(p, 28) }
+static const uint8_t first_from[ROUTER_PORTS][1 << ROUTER_PORTS] = {FROM32(0), FROM32(1), FROM32(2), FROM32(3),
+                                                                    FROM32(4)};
+
+uint32_t router_destination(const struct mesh *mesh, unsigned dst_x, unsigned dst_y) {
+    unsigned cx = CLAMP(dst_x, 1, mesh->nx), cy = CLAMP(dst_y, 1, mesh->ny), last = PORT_LOCAL;
+    if (dst_x != cx) /* the outward hop, x first */
+        last = dst_x < cx ? PORT_WEST : PORT_EAST;
+    else if (dst_y != cy)
+        last = dst_y < cy ? PORT_NORTH : PORT_SOUTH;
+    return cx | cy << TAG_X_BITS | last << TAG_LAST_SHIFT;
 }
 
-unsigned router_route(const struct router *router, unsigned dst_x, unsigned dst_y) {
-    unsigned mx = router->x, my = router->y;
-    unsigned cx = CLAMP(dst_x, 1, router->mesh->nx), cy = CLAMP(dst_y, 1, router->mesh->ny);
-    if (cx != mx)
-        return cx < mx ? PORT_WEST : PORT_EAST;
-    if (cy != my)
-        return cy < my ? PORT_NORTH : PORT_SOUTH;
-    if (dst_x != mx) /* the outward hop, x first */
-        return dst_x < mx ? PORT_WEST : PORT_EAST;
-    if (dst_y != my)
-        return dst_y < my ? PORT_NORTH : PORT_SOUTH;
-    return PORT_LOCAL;
+unsigned router_route(const struct router *router, uint32_t destination) {
+    unsigned cx = destination & TAG_COORDINATE_MASK, cy = destination >> TAG_X_BITS & TAG_COORDINATE_MASK;
+    unsigned route = destination >> TAG_LAST_SHIFT & 7; /* selections, not branches: nothing predicts them */
+    route = cy < router->y ? PORT_NORTH : route;
+    route = cy > router->y ? PORT_SOUTH : route;
+    route = cx < router->x ? PORT_WEST : route;
+    return cx > router->x ? PORT_EAST : route;
 }
 
-void router_push(struct router *router, unsigned input, flit_index flit, uint32_t destination, cycle_t now) {
-    struct mesh *mesh = router->mesh;
-    unsigned route =
-        router_route(router, destination & TAG_COORDINATE_MASK, destination >> TAG_X_BITS & TAG_COORDINATE_MASK);
-    cycle_t ready = now + mesh->fall_through;
-    struct fifo_entry *entry = fifo_push(&router->fifo[input], flit, ready);
-    entry->tag = destination | route << TAG_ROUTE_SHIFT;
-    router->stored |= 1u << input;
-    router->in_counts[input].flits++;
-    mesh_mark(mesh, router->index, ready);
+void router_push(struct router *router, unsigned input, flit_index flit, uint32_t destination, cycle_t stamp) {
+    struct mesh_part *part = router->part;
+    struct router_input *in = &router->in[input];
+    unsigned route = router_route(router, destination);
+    unsigned held = router_input_held(router, input, stamp) + 1; /* alike on both sides of a pop in the same cycle */
+    unsigned tail = in->head + in->count;
+    if (tail >= part->capacity)
+        tail -= part->capacity;
+    in->ring[tail] = (struct router_word){flit, destination | route << TAG_ROUTE_SHIFT};
+    in->count++;
+    in->peak = (uint16_t)MAX(in->peak, held);
+    in->counts.flits++;
+    mesh_arrive(part, router->index, input, stamp + part->fall_through);
 }
 
-/* Hands a valid output register to the receiver; false if it refuses. */
-static bool hand_over(struct router *router, unsigned output, cycle_t now) {
-    struct router_link *link = &router->out[output];
-    flit_index flit = router->output_flit[output];
-    if (link->router) {
-        if (fifo_full(&link->router->fifo[link->input], now))
-            return false;
-        router_push(link->router, link->input, flit, router->output_tag[output] & ((1u << TAG_ROUTE_SHIFT) - 1), now);
-        return true;
-    }
-    struct flit_pool *pool = router->mesh->pool;
-    if (link->tied) {
-        router->mesh->lost++;
-        hazard_report(router->mesh->hazards, "route.sink", now, "mesh",
-                      "a flit for (%u,%u) left router (%u,%u) by a side with nothing attached and is lost",
-                      flit_at(pool, flit)->dst_x, flit_at(pool, flit)->dst_y, router->x, router->y);
-        flit_free(pool, flit);
-        return true;
-    }
-    if (!link->sink.accepts(link->sink.self, flit_at(pool, flit), now))
+static const char *router_name(const struct router *router, char name[32]) {
+    snprintf(name, 32, "router(%u,%u)", router->x, router->y);
+    return name;
+}
+
+static void lose(struct router *router, flit_index index, cycle_t now) {
+    struct mesh_part *part = router->part;
+    const struct flit *flit = flit_at(part->pool, index);
+    char name[32];
+    part->lost++;
+    hazard_report(part->mesh->hazards, "route.sink", now, router_name(router, name),
+                  "a flit for (%u,%u) left by a side with nothing attached and is lost", flit->dst_x, flit->dst_y);
+    flit_free(part->pool, index);
+}
+
+static bool hand_to_boundary(struct boundary *link, struct router_word word, cycle_t now) {
+    if (boundary_full(link, now))
         return false;
-    link->sink.deliver(link->sink.self, flit, now);
+    boundary_push(link, word.flit, word.tag & TAG_DESTINATION_MASK, now);
+    mesh_wake_peer(link, now);
     return true;
 }
 
-/* Is there a readable flit behind the slot that wants one of the free outputs? */
-static bool head_blocks_others(const struct router *router, unsigned input, unsigned free_outputs, cycle_t now) {
-    const struct fifo *fifo = &router->fifo[input];
-    uint32_t place = fifo->head;
-    for (uint32_t k = 0; k < fifo->count; k++) {
-        const struct fifo_entry *entry = &fifo->ring[place];
-        if (entry->ready > now)
+/* Hands a valid output register to the receiver; false if it refuses. */
+static inline bool hand_over(struct router *router, unsigned output, cycle_t now) {
+    struct mesh_part *part = router->part;
+    const struct router_output *out = &router->out[output];
+    if (out->kind == LINK_ROUTER) {
+        struct router *next = &part->routers[out->target];
+        if (router_input_held(next, out->input, now) >= part->capacity)
             return false;
-        if (free_outputs >> (entry->tag >> TAG_ROUTE_SHIFT) & 1)
-            return true;
-        if (++place == fifo->capacity)
-            place = 0;
+        router_push(next, out->input, out->word.flit, out->word.tag & TAG_DESTINATION_MASK, now);
+        return true;
     }
-    return false;
+    if (out->kind == LINK_BOUNDARY)
+        return hand_to_boundary(part->mesh->boundaries[out->target], out->word, now);
+    if (out->kind == LINK_TIED) {
+        lose(router, out->word.flit, now);
+        return true;
+    }
+    const struct link_sink *sink = &router->end[output].sink;
+    if (!sink->accepts(sink->self, flit_at(part->pool, out->word.flit), now))
+        return false;
+    sink->deliver(sink->self, out->word.flit, now);
+    return true;
 }
 
-static void load_slot(struct router *router, unsigned input, cycle_t now) {
-    const struct fifo_entry *entry = fifo_head(&router->fifo[input]);
-    unsigned route = entry->tag >> TAG_ROUTE_SHIFT;
-    router->slot_flit[input] = entry->flit;
-    router->slot_tag[input] = entry->tag;
+/* Words that have come through their FIFO in this cycle. */
+static inline void arrive(struct router *router, unsigned arrivals) {
+    for (; arrivals; arrivals &= arrivals - 1) {
+        unsigned input = (unsigned)__builtin_ctz(arrivals);
+        struct router_input *in = &router->in[input];
+        unsigned place = in->head + in->readable++;
+        if (place >= router->part->capacity)
+            place -= router->part->capacity;
+        unsigned route = in->ring[place].tag >> TAG_ROUTE_SHIFT;
+        in->behind[route]++;
+        in->behind_any |= 1u << route;
+        router->readable |= 1u << input;
+    }
+}
+
+static void illegal_turn(const struct router *router, unsigned input, unsigned output, cycle_t now) {
+    char name[32];
+    hazard_fatal(router->part->mesh->hazards, "route.illegal_turn", now, router_name(router, name),
+                 "a flit on input %u wants output %u, a turn the crossbar omits", input, output);
+}
+
+static inline void load_slot(struct router *router, unsigned input, cycle_t now) {
+    struct router_input *in = &router->in[input];
+    in->slot = in->ring[in->head];
+    unsigned route = in->slot.tag >> TAG_ROUTE_SHIFT;
     router->request[route] |= 1u << input;
     router->wanted |= 1u << route;
     router->occupied |= 1u << input;
-    fifo_pop(&router->fifo[input], now);
-    if (!router->fifo[input].count)
-        router->stored &= ~(1u << input);
+    router->popped |= 1u << input;
+    if (--in->behind[route] == 0)
+        in->behind_any &= ~(1u << route);
+    if (--in->readable == 0)
+        router->readable &= ~(1u << input);
+    if (--in->count == 0)
+        in->head = 0; /* keeps a lightly used ring in its first cache line */
+    else if (++in->head == router->part->capacity)
+        in->head = 0;
+    if (router->shared >> input & 1)
+        boundary_pop(router->feed[input], now);
     if (!(router->allowed[route] >> input & 1))
-        hazard_fatal(router->mesh->hazards, "route.illegal_turn", now, "mesh",
-                     "a flit on input %u of router (%u,%u) wants output %u, a turn the crossbar omits", input,
-                     router->x, router->y, route);
+        illegal_turn(router, input, route, now);
 }
 
-bool router_step(struct router *router, cycle_t now, unsigned phase) {
-    unsigned taken = 0, loadable = 0x1F, granted = 0;
+/* The grants of a cycle; returns the inputs whose slot was emptied and sets the outputs that could have loaded one
+ * but did not. */
+static inline unsigned grant(struct router *router, cycle_t now, unsigned phase, unsigned *idle) {
+    unsigned taken = 0, busy = 0;
     for (unsigned work = router->valid | router->wanted; work; work &= work - 1) {
-        unsigned output = __builtin_ctz(work), bit = 1u << output;
+        unsigned output = (unsigned)__builtin_ctz(work), bit = 1u << output;
         bool held = router->valid & bit;
         if (held) {
             if (!hand_over(router, output, now)) {
-                router->out_counts[output].busy++;
-                loadable &= ~bit;
+                router->out[output].counts.busy++;
+                busy |= bit;
                 continue;
             }
-            router->out_counts[output].flits++;
-            router->mesh->hops++;
+            router->out[output].counts.flits++;
+            router->part->hops++;
             router->valid &= ~bit;
         }
         unsigned requests = router->request[output] & router->allowed[output];
         if (!requests)
             continue;
-        unsigned input = first_from(phase, requests);
-        router->out_counts[output].bare += !held;
-        router->output_flit[output] = router->slot_flit[input];
-        router->output_tag[output] = router->slot_tag[input];
+        unsigned input = first_from[phase][requests];
+        router->out[output].counts.bare += !held;
+        if (requests & (requests - 1))
+            router->out[output].counts.lost += (unsigned)__builtin_popcount(requests) - 1;
+        router->out[output].word = router->in[input].slot;
         router->valid |= bit;
         router->request[output] &= ~(1u << input);
         if (!router->request[output])
             router->wanted &= ~bit;
         taken |= 1u << input;
-        granted |= bit;
+        busy |= bit;
     }
-    for (unsigned waiting = router->occupied & ~taken; waiting; waiting &= waiting - 1) {
-        unsigned input = __builtin_ctz(waiting);
-        router->in_counts[input].blocked++;
-        router->in_counts[input].refused += !(loadable >> (router->slot_tag[input] >> TAG_ROUTE_SHIFT) & 1);
-        if ((router->stored >> input & 1) && head_blocks_others(router, input, loadable & ~granted, now))
-            router->in_counts[input].hol_blocked++;
+    *idle = ALL_PORTS & ~busy;
+    return taken;
+}
+
+/* Slots that kept their flit. */
+static inline void note_blocked(struct router *router, unsigned waiting, unsigned idle, cycle_t now) {
+    for (; waiting; waiting &= waiting - 1) {
+        struct router_input *in = &router->in[__builtin_ctz(waiting)];
+        in->counts.blocked++;
+        if (in->behind_any & idle) {
+            in->counts.hol_blocked++;
+            mesh_note_hol(router->part, now);
+        }
     }
-    router->occupied &= ~taken;
-    for (unsigned open = router->stored & ~router->occupied; open; open &= open - 1) {
-        unsigned input = __builtin_ctz(open);
-        if (fifo_head(&router->fifo[input])->ready <= now)
-            load_slot(router, input, now);
+}
+
+bool router_step(struct router *router, cycle_t now, unsigned phase, unsigned arrivals) {
+    unsigned idle, taken = 0;
+    arrive(router, arrivals);
+    router->stepped = now;
+    router->popped = 0;
+    if (router->valid | router->wanted) {
+        taken = grant(router, now, phase, &idle);
+        note_blocked(router, router->occupied & ~taken, idle, now);
+        router->occupied &= ~taken;
     }
+    for (unsigned open = router->readable & ~router->occupied; open; open &= open - 1)
+        load_slot(router, (unsigned)__builtin_ctz(open), now);
     return router->occupied | router->valid;
 }

@@ -1,23 +1,30 @@
-/* Running the program under test as its user does. FLITSIM names it. */
+/* The program as its user meets it, for tests of commands: run it, and look at what it said and how it ended. */
 #pragma once
 
-#include <gio/gio.h>
+#include <string.h>
 
-struct program_outcome {
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+
+struct outcome {
     int status; /* of exit; -1 when a signal ended it */
     char *out, *err;
 };
 
-static inline void program_outcome_clear(struct program_outcome *outcome) {
+static inline void outcome_clear(struct outcome *outcome) {
     g_free(outcome->out);
     g_free(outcome->err);
 }
 
-static inline struct program_outcome program_run(const char *const *arguments) {
-    struct program_outcome outcome = {.status = -1};
+static inline const char *program(void) {
+    return g_getenv("FLITSIM") ? g_getenv("FLITSIM") : FLITSIM_BINARY;
+}
+
+static inline struct outcome run_program(const char *const *arguments) {
+    struct outcome outcome = {.status = -1};
     GError *error = NULL;
     GPtrArray *argv = g_ptr_array_new();
-    g_ptr_array_add(argv, (void *)(g_getenv("FLITSIM") ? g_getenv("FLITSIM") : FLITSIM_BINARY));
+    g_ptr_array_add(argv, (void *)program());
     for (size_t i = 0; arguments[i]; i++)
         g_ptr_array_add(argv, (void *)arguments[i]);
     g_ptr_array_add(argv, NULL);
@@ -33,27 +40,40 @@ static inline struct program_outcome program_run(const char *const *arguments) {
     return outcome;
 }
 
-#define PROGRAM(...) program_run((const char *const[]){__VA_ARGS__, NULL})
+#define RUN(...) run_program((const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs it, wants exit status 0, and throws away what it printed. */
-static inline void program_done(const char *const *arguments) {
-    struct program_outcome outcome = program_run(arguments);
-    if (outcome.status != 0)
-        g_test_message("%s", outcome.err);
-    g_assert_cmpint(outcome.status, ==, 0);
-    program_outcome_clear(&outcome);
+/* The whole outcome at once, so that a failure shows all of it. */
+static inline void assert_ended(struct outcome outcome, int status) {
+    if (outcome.status != status)
+        g_error("status %d, expected %d\n%s\n%s", outcome.status, status, outcome.out, outcome.err);
+    outcome_clear(&outcome);
 }
 
-#define PROGRAM_DONE(...) program_done((const char *const[]){__VA_ARGS__, NULL})
+/* Status 2, nothing on standard output, exactly this line on standard error. */
+static inline void assert_refused(struct outcome outcome, const char *line) {
+    g_autofree char *want = g_strconcat(line, "\n", NULL);
+    g_assert_cmpstr(outcome.err, ==, want);
+    g_assert_cmpstr(outcome.out, ==, "");
+    g_assert_cmpint(outcome.status, ==, 2);
+    outcome_clear(&outcome);
+}
 
-/* Removes a folder of plain files. */
-static inline void program_remove(const char *folder) {
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_unlink(path);
+/* Standard output of a command that must succeed, to be freed. */
+static inline char *output_of(struct outcome outcome) {
+    char *out = g_steal_pointer(&outcome.out);
+    if (outcome.status != 0)
+        g_error("status %d: %s", outcome.status, outcome.err);
+    outcome_clear(&outcome);
+    return out;
+}
+
+static inline void remove_tree(const char *path) {
+    GDir *folder = g_dir_open(path, 0, NULL);
+    const char *name;
+    while (folder && (name = g_dir_read_name(folder))) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        remove_tree(below);
     }
-    if (dir)
-        g_dir_close(dir);
-    g_rmdir(folder);
+    g_clear_pointer(&folder, g_dir_close);
+    g_remove(path);
 }

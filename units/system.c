@@ -3,6 +3,10 @@
 
 #include "units/unit.h"
 
+enum {
+    MOVER_WINDOW = 0x80 /* bytes of AUX_CFG that are the mover's (noc-and-memory §5.2) */
+};
+
 static const struct unit_type *const unit_types[] = {&unit_type_cluster, &unit_type_vector};
 
 static const struct unit_type *find_type(const char *name) {
@@ -10,6 +14,31 @@ static const struct unit_type *find_type(const char *name) {
         if (g_strcmp0(unit_types[i]->name, name) == 0)
             return unit_types[i];
     return NULL;
+}
+
+/* ---- building ---- */
+
+/* The routers that memory ports are attached to belong to the agent's group. */
+static void build_mesh(struct system *system) {
+    const struct machine *machine = system->machine;
+    uint32_t count = machine->nx * machine->ny;
+    g_autofree bool *pinned = g_new0(bool, count);
+    g_autofree uint32_t *part_of = g_new0(uint32_t, count);
+    for (unsigned p = 0; p < machine->port_count; p++) {
+        unsigned x = CLAMP(machine->ports[p].x, 1, machine->nx), y = CLAMP(machine->ports[p].y, 1, machine->ny);
+        pinned[(y - 1) * machine->nx + (x - 1)] = true;
+    }
+    system->group_count = mesh_split(machine, pinned, part_of);
+    mesh_init_parts(&system->mesh, machine, &system->pool, &system->hazards, part_of, system->group_count);
+    system->groups = g_new0(struct system_group, system->group_count);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        struct system_group *group = &system->groups[g];
+        *group = (struct system_group){.system = system,
+                                       .part = &system->mesh.parts[g],
+                                       .endpoints = g_new0(struct endpoint *, machine->unit_count + 1),
+                                       .has_agent = g == 0};
+        group->part->group_due = &group->mesh_due;
+    }
 }
 
 static bool add_units(struct system *system, GError **error) {
@@ -22,32 +51,143 @@ static bool add_units(struct system *system, GError **error) {
             g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "unit %s: type \"%s\" is not known", place->name, place->type);
             return false;
         }
+        struct mesh_part *part = mesh_part_at(&system->mesh, place->x, place->y);
+        struct system_group *group = &system->groups[part - system->mesh.parts];
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
-        endpoint_init(endpoint, machine, place, type, &system->pool, &system->hazards);
-        endpoint->group_due = &system->due;
-        endpoint->latency = system->latency;
+        endpoint_init(endpoint, machine, place, type, part->pool, &system->hazards);
+        endpoint->latency = group->latency;
         endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        group->endpoints[group->endpoint_count++] = endpoint;
     }
     return true;
 }
 
+/* ---- the mover behind the agent's window ---- */
+
+static cycle_t step_mover(void *self, cycle_t now) {
+    return mover_step(&((struct system *)self)->mover, now);
+}
+
+/* AUX_CFG: the mover's registers, and behind them the interlink's. */
+static void write_auxiliary(void *self, uint32_t offset, uint64_t value, cycle_t now) {
+    struct system *system = self;
+    if (offset >= MOVER_WINDOW) {
+        if (system->agent.interlink)
+            interlink_write(system->agent.interlink, offset, value, now);
+        return;
+    }
+    mover_write(&system->mover, offset, value, now);
+    system->agent.mover.due = now + 1;
+}
+
+static uint64_t mover_word(void *self) {
+    const struct system *system = self;
+    uint64_t reads = 0, writes = 0;
+    for (unsigned p = 0; p < system->agent.port_count; p++) {
+        reads += system->agent.ports[p].counts.reads_issued;
+        writes += system->agent.ports[p].counts.writes_issued;
+    }
+    return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
+}
+
+static bool find_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                           unsigned *count, GError **error) {
+    const char *names = machine->memory.occupants ? machine->memory.occupants : "quantiser";
+    g_auto(GStrv) list = g_strsplit(g_str_equal(names, "none") ? "" : names, ",", -1);
+    *count = g_strv_length(list);
+    if (*count > TRANSFORM_SLOTS) {
+        g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "memory.occupants: names %u, expected at most %d", *count,
+                    TRANSFORM_SLOTS);
+        return false;
+    }
+    for (unsigned i = 0; i < *count; i++) {
+        slots[i] = transform_find(g_strstrip(list[i]));
+        if (!slots[i]) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT,
+                        "memory.occupants: \"%s\" is no occupant, expected quantiser, negate, identity or none",
+                        list[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The bank with the occupants that the machine names; "none" is the default bank, where every id is the bypass. */
+static bool add_bank(struct system *system, GError **error) {
+    const struct transform_occupant *slots[TRANSFORM_SLOTS] = {NULL};
+    unsigned count;
+    if (!find_occupants(system->machine, slots, &count, error))
+        return false;
+    system->bank = transform_bank_new(slots, count, &system->hazards, error);
+    return system->bank;
+}
+
+static void add_agent(struct system *system) {
+    mover_init(&system->mover, system->machine, 0, system->bank, &system->hazards);
+    struct agent_requester mover = {
+        .self = system, .step = step_mover, .requester = &system->mover.port, .due = CYCLE_NEVER};
+    agent_init(&system->agent, system->machine, &system->mesh, &system->dram, &system->pool, &system->hazards, &mover);
+    system->agent.latency = system->groups[0].latency;
+    system->agent.dispatch.auxiliary =
+        (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
+}
+
+bool system_check(const struct machine *machine, GError **error) {
+    const struct transform_occupant *slots[TRANSFORM_SLOTS];
+    unsigned count;
+    for (unsigned m = 0; m < machine->mesh_count; m++)
+        if (!system_check(&machine->meshes[m], error))
+            return false;
+    if (machine->mesh_count)
+        return true;
+    for (unsigned i = 0; i < machine->unit_count; i++)
+        if (!find_type(machine->units[i].type)) {
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type",
+                        machine->units[i].name, machine->units[i].type);
+            return false;
+        }
+    return find_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+}
+
 struct system *system_new(const struct machine *machine, GError **error) {
+    if (!system_check(machine, error))
+        return NULL;
     struct system *system = g_new0(struct system, 1);
     system->machine = machine;
-    system->due = system->mesh_due = CYCLE_NEVER;
+    system->end = CYCLE_NEVER;
     flit_pool_init(&system->pool);
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
-    mesh_init(&system->mesh, machine, &system->pool, &system->hazards);
-    system->mesh.group_due = &system->mesh_due;
-    agent_init(&system->agent, machine, &system->mesh, &system->dram, &system->pool, &system->hazards, NULL);
-    system->agent.group_due = &system->due;
-    system->agent.latency = system->latency;
-    if (!add_units(system, error)) {
+    build_mesh(system);
+    bool fine = add_bank(system, error);
+    if (fine)
+        add_agent(system);
+    if (!fine || !add_units(system, error)) {
         system_free(system);
         return NULL;
     }
+    system->unit_accounts = g_new0(struct account, machine->unit_count + 1);
+    system->port_accounts = g_new0(struct account, machine->port_count + 1);
     return system;
+}
+
+static uint64_t interlink_status_word(void *self, unsigned index) {
+    return interlink_status(((struct system *)self)->agent.interlink, index);
+}
+
+/* Called by a neighbour's actor. Without a clock, whoever steps the line looks for itself. */
+static void wake_group(void *self, cycle_t at) {
+    struct clock_actor *actor = ((struct system *)self)->mesh.parts[0].actor;
+    if (actor)
+        clock_wake(actor, at);
+}
+
+void system_join_line(struct system *system, struct interlink *interlink) {
+    interlink->waker = system;
+    interlink->wake = wake_group;
+    system->mover.mesh = interlink->mesh;
+    agent_join_line(&system->agent, system->machine, interlink);
+    system->agent.dispatch.auxiliary.status_word = interlink_status_word;
 }
 
 void system_free(struct system *system) {
@@ -55,12 +195,18 @@ void system_free(struct system *system) {
         return;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
+    for (unsigned g = 0; g < system->group_count; g++) {
+        g_free(system->groups[g].endpoints);
+        for (unsigned type = 0; type < FLIT_TYPES; type++)
+            histogram_clear(&system->groups[g].latency[type]);
+    }
+    g_free(system->groups);
     g_free(system->endpoints);
-    for (unsigned type = 0; type < FLIT_TYPES; type++)
-        histogram_clear(&system->latency[type]);
     g_free(system->unit_accounts);
     g_free(system->port_accounts);
     agent_clear(&system->agent);
+    mover_clear(&system->mover);
+    transform_bank_free(system->bank);
     mesh_clear(&system->mesh);
     dram_clear(&system->dram);
     hazard_log_clear(&system->hazards);
@@ -68,53 +214,118 @@ void system_free(struct system *system) {
     g_free(system);
 }
 
-cycle_t system_step(struct system *system, cycle_t now) {
-    system->cycles_stepped++;
-    agent_begin(&system->agent, now);
-    system->mesh_due = CYCLE_NEVER;
-    system->due = CYCLE_NEVER;
-    cycle_t due = mesh_step(&system->mesh, now);
-    for (unsigned i = 0; i < system->endpoint_count; i++) {
-        struct endpoint *endpoint = &system->endpoints[i];
-        if (endpoint->due <= now)
-            endpoint_step(endpoint, now);
-        due = MIN(due, endpoint->due);
-    }
-    if (system->agent.due <= now)
-        agent_step(&system->agent, now);
-    due = MIN(due, system->agent.due);
-    due = MIN(due, system->mesh_due); /* flits pushed by endpoints and agent after the routers were stepped */
-    for (unsigned i = 0; i < system->endpoint_count; i++)
-        due = MIN(due, system->endpoints[i].due);
-    return due;
-}
+/* ---- accounts ---- */
 
-void system_close_accounts(struct system *system, cycle_t end) {
-    system->unit_accounts = g_renew(struct account, system->unit_accounts, system->endpoint_count);
-    system->port_accounts = g_renew(struct account, system->port_accounts, system->agent.port_count);
-    for (unsigned i = 0; i < system->endpoint_count; i++) {
+static void close_group(struct system_group *group, cycle_t end) {
+    struct system *system = group->system;
+    group->closed = true;
+    for (unsigned i = 0; i < group->endpoint_count; i++) {
         struct unit_report report;
-        system->endpoints[i].type->report(system->endpoints[i].unit, &report);
-        system->unit_accounts[i] = *report.account;
-        account_close(&system->unit_accounts[i], end);
+        struct account *account = &system->unit_accounts[group->endpoints[i] - system->endpoints];
+        group->endpoints[i]->type->report(group->endpoints[i]->unit, &report);
+        *account = *report.account;
+        account_close(account, end);
     }
-    for (unsigned p = 0; p < system->agent.port_count; p++) {
+    for (unsigned p = 0; group->has_agent && p < system->agent.port_count; p++) {
         system->port_accounts[p] = system->agent.ports[p].account;
         account_close(&system->port_accounts[p], end);
     }
 }
 
+void system_end(struct system *system, cycle_t end) {
+    system->end = end;
+}
+
+void system_close(struct system *system) {
+    for (unsigned g = 0; g < system->group_count; g++)
+        if (!system->groups[g].closed)
+            close_group(&system->groups[g], system->end);
+}
+
+/* ---- one cycle ---- */
+
+static uint64_t group_progress(const struct system_group *group) {
+    const struct system *system = group->system;
+    uint64_t progress = group->part->hops;
+    if (group->has_agent && system->agent.interlink)
+        progress += system->agent.interlink->progress;
+    if (group->has_agent)
+        progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
+    for (unsigned i = 0; i < group->endpoint_count; i++) {
+        const struct endpoint *endpoint = group->endpoints[i];
+        progress += endpoint->retired + endpoint->inst_popped;
+        if (endpoint->type->progress)
+            progress += endpoint->type->progress(endpoint->unit);
+    }
+    return progress;
+}
+
+static void note_progress(struct system_group *group, cycle_t now) {
+    uint64_t progress = group_progress(group);
+    if (progress == group->progress)
+        return;
+    group->progress = progress;
+    group->last_progress = now;
+}
+
+cycle_t system_group_step(void *self, cycle_t now) {
+    struct system_group *group = self;
+    struct system *system = group->system;
+    struct agent *agent = group->has_agent ? &system->agent : NULL;
+    if (now >= system->end && !group->closed)
+        close_group(group, system->end);
+    if (agent)
+        agent_begin(agent, now);
+    cycle_t due = mesh_part_step(group->part, now);
+    group->mesh_due = CYCLE_NEVER;
+    for (unsigned i = 0; i < group->endpoint_count; i++)
+        if (group->endpoints[i]->due <= now)
+            endpoint_step(group->endpoints[i], now);
+    if (agent) {
+        if (agent->due <= now)
+            agent_step(agent, now);
+        due = MIN(due, agent->due);
+    }
+    for (unsigned i = 0; i < group->endpoint_count; i++)
+        due = MIN(due, group->endpoints[i]->due);
+    due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
+    note_progress(group, now);
+    group->stepped = now;
+    group->due = due;
+    return due;
+}
+
+cycle_t system_step(struct system *system, cycle_t now) {
+    g_assert(system->group_count == 1);
+    return system_group_step(&system->groups[0], now);
+}
+
+/* ---- the whole ---- */
+
 bool system_quiet(const struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
         if (!endpoint_quiet(&system->endpoints[i]))
             return false;
-    return agent_quiet(&system->agent) && mesh_held(&system->mesh) == 0;
+    return agent_quiet(&system->agent) && !mover_busy(&system->mover) && mesh_held(&system->mesh) == 0;
+}
+
+cycle_t system_last_progress(const struct system *system) {
+    cycle_t last = 0;
+    for (unsigned g = 0; g < system->group_count; g++)
+        last = MAX(last, system->groups[g].last_progress);
+    return last;
+}
+
+struct histogram system_latency(const struct system *system, unsigned type) {
+    struct histogram all = {0};
+    for (unsigned g = 0; g < system->group_count; g++)
+        histogram_merge(&all, &system->groups[g].latency[type]);
+    return all;
 }
 
 uint64_t system_progress(const struct system *system) {
-    uint64_t progress = system->mesh.hops + system->dram.reads + system->dram.writes + system->agent.dispatch.pushed +
-                        system->agent.agent_in;
-    for (unsigned i = 0; i < system->endpoint_count; i++)
-        progress += system->endpoints[i].retired + system->endpoints[i].inst_popped;
+    uint64_t progress = 0;
+    for (unsigned g = 0; g < system->group_count; g++)
+        progress += system->groups[g].progress;
     return progress;
 }

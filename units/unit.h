@@ -63,6 +63,8 @@ struct unit_type {
     void (*report)(const void *unit, struct unit_report *report);
     /* What the unit waits for, for deadlock reports: a sentence, or NULL when it is idle. */
     char *(*waits_for)(const void *unit, cycle_t now);
+    /* Grows whenever the unit gets anything done that no flit shows; waiting in place is none. */
+    uint64_t (*progress)(const void *unit);
     /* Feeds all state that a user could observe (memories, counters) to the digest. */
     void (*digest)(const void *unit, void (*feed)(void *to, const void *data, size_t size), void *to);
 };

@@ -5,6 +5,7 @@
 #include "model/config.h"
 #include "model/numeric/fp16.h"
 #include "workloads/layout.h"
+#include "workloads/moves.h"
 #include "workloads/operands.h"
 #include "workloads/planner.h"
 #include "workloads/run.h"
@@ -48,7 +49,7 @@ static const struct config_key gemm_keys[] = {
     KEY(b, KEY_STRING, NULL, 0, 1, 4096, "", "B as a .npy file [N][K]; generated when not given."),
     KEY(out, KEY_STRING, NULL, 0, 1, 4096, "", "Write C to this .npy file, float16."),
     KEY(operands, KEY_STRING, NULL, 0, 1, 64, "", "Distribution of generated operands: normal (default), scaled, lowrank:R, relu, biased:MU, real, int, edge, zeros, ones."),
-    KEY(transform, KEY_ENUM, transform_names, TRANSFORM_UPLOAD, 0, 0, "", "Where FP16 operands become int7+E5M3: by the memory mover, before the upload, or on every fetch."),
+    KEY(transform, KEY_ENUM, transform_names, TRANSFORM_MOVER, 0, 0, "", "Where FP16 operands become int7+E5M3: by the memory mover, before the upload, or on every fetch."),
     KEY(emit, KEY_BOOL, NULL, 1, 0, 1, "", "Let the last K block's sweep hand results out (fused drain) where that is legal."),
     KEY(resident, KEY_BOOL, NULL, 1, 0, 1, "", "Keep a column band's B in L1 where it fits."),
     KEY(late_drain, KEY_BOOL, NULL, 0, 0, 1, "", "Place a fused DRAIN behind the next tile's first GEMM."),
@@ -74,6 +75,9 @@ struct gemm {
     struct mxfp7_entry *entries_a, *entries_b;
     struct gemm_plan *plan;
     struct round_list *rounds;
+    uint64_t source_a, source_b; /* FP16 images that the mover converts */
+    GArray *all_rounds;          /* of struct round: conversion first; those of `rounds` are borrowed */
+    unsigned conversion_rounds;
 };
 
 static void gemm_clear(struct gemm *gemm) {
@@ -83,6 +87,10 @@ static void gemm_clear(struct gemm *gemm) {
     g_free(gemm->halves_b);
     g_free(gemm->entries_a);
     g_free(gemm->entries_b);
+    for (unsigned r = 0; r < gemm->conversion_rounds; r++)
+        move_round_clear(&g_array_index(gemm->all_rounds, struct round, r));
+    if (gemm->all_rounds)
+        g_array_unref(gemm->all_rounds);
     gemm_plan_free(gemm->plan);
     rounds_free(gemm->rounds);
 }
@@ -230,6 +238,11 @@ static bool make_plan(struct gemm *gemm, unsigned clusters, GError **error) {
         options.c = options.b + align_image(operand_entries(&gemm->plan->b) * entry_bytes);
     }
     uint64_t end = options.c + result_bytes(&gemm->plan->c);
+    if (gemm->params->transform == TRANSFORM_MOVER) {
+        gemm->source_a = align_image(end);
+        gemm->source_b = gemm->source_a + align_image(operand_entries(&gemm->plan->a) * 256);
+        end = gemm->source_b + operand_entries(&gemm->plan->b) * 256;
+    }
     if (end > gemm->run->machine->memory.size)
         return workload_error(gemm->run->workload, "m", error,
                               "needs %" G_GUINT64_FORMAT
@@ -273,16 +286,33 @@ static bool plan_run(struct gemm *gemm, GError **error) {
 
 /* ---- memory ---- */
 
+/* One converting move a tensor, before the first fetch (workloads §1.9). */
+static void schedule_rounds(struct gemm *gemm) {
+    static const struct move_geometry quantiser = {.in_beats = 8, .out_words = 4};
+    struct run *run = gemm->run;
+    const struct gemm_plan *plan = gemm->plan;
+    gemm->all_rounds = g_array_new(FALSE, FALSE, sizeof(struct round));
+    if (gemm->params->transform == TRANSFORM_MOVER) {
+        GArray *moves = moves_new();
+        moves_convert(moves, gemm->source_a, plan->options.a, operand_entries(&plan->a), quantiser, 1, MXFP7_ROWS);
+        moves_convert(moves, gemm->source_b, plan->options.b, operand_entries(&plan->b), quantiser, 1, MXFP7_COLUMNS);
+        run->mover_writes = move_rounds_append(gemm->all_rounds, moves, run->machine->agent.commands);
+        g_array_unref(moves);
+    }
+    gemm->conversion_rounds = gemm->all_rounds->len;
+    g_array_append_vals(gemm->all_rounds, gemm->rounds->rounds, gemm->rounds->count);
+}
+
 static void load_operand(struct gemm *gemm, const struct operand_layout *layout, const uint16_t *halves,
-                         enum mxfp7_packing packing, uint64_t address, struct mxfp7_entry **entries) {
+                         enum mxfp7_packing packing, uint64_t address, uint64_t source, struct mxfp7_entry **entries) {
     struct dram *dram = &gemm->run->system->dram;
     size_t count = operand_entries(layout);
     *entries = g_new0(struct mxfp7_entry, count);
     operand_quantise(layout, halves, *entries);
-    if (gemm->params->transform == TRANSFORM_FETCH) {
+    if (gemm->params->transform != TRANSFORM_UPLOAD) {
         g_autofree uint8_t *image = g_malloc0(count * 256);
         operand_pack(layout, halves, image);
-        dram_load(dram, address, image, count * 256);
+        dram_load(dram, gemm->params->transform == TRANSFORM_FETCH ? address : source, image, count * 256);
         return;
     }
     for (size_t e = 0; e < count; e++) {
@@ -364,6 +394,23 @@ static void note_plan(struct gemm *gemm) {
     run_add_count(run, "plan.pacing_cycles", plan->counts.idle_cycles);
 }
 
+/* What getting the operands into int7+E5M3 cost, and what every fetch costs after it (workloads §1.9, T05). */
+static void note_conversion(struct gemm *gemm) {
+    struct run *run = gemm->run;
+    const struct gemm_plan *plan = gemm->plan;
+    uint64_t entries = operand_entries(&plan->a) + operand_entries(&plan->b), cycles = 0;
+    bool mover = gemm->params->transform == TRANSFORM_MOVER, fetch = gemm->params->transform == TRANSFORM_FETCH;
+    for (guint r = 0; r < gemm->conversion_rounds && r < run->round_cycles->len; r++)
+        cycles += g_array_index(run->round_cycles, cycle_t, r);
+    run_add_text(run, "conversion.place", transform_names[gemm->params->transform]);
+    run_add_count(run, "conversion.cycles", cycles);
+    run_add_count(run, "conversion.entries", entries);
+    run_add_count(run, "conversion.read_bytes", mover ? entries * 256 : 0);
+    run_add_count(run, "conversion.write_bytes", mover ? entries * 128 : 0);
+    run_add_count(run, "conversion.fetch_bytes_per_entry", fetch ? 256 : 128);
+    run_add_count(run, "conversion.fetched_bytes", plan->counts.dram_read_words * WORD_BYTES);
+}
+
 static bool gemm_adjust(const struct workload *workload, struct machine *machine, GError **error) {
     (void)error;
     const struct gemm_params *params = workload->params;
@@ -380,10 +427,13 @@ static bool gemm_run(struct run *run, GError **error) {
     if (fine) {
         const struct gemm_plan *plan = gemm.plan;
         run->system->hazards.strict = run->strict;
-        load_operand(&gemm, &plan->a, gemm.halves_a, MXFP7_ROWS, plan->options.a, &gemm.entries_a);
-        load_operand(&gemm, &plan->b, gemm.halves_b, MXFP7_COLUMNS, plan->options.b, &gemm.entries_b);
+        load_operand(&gemm, &plan->a, gemm.halves_a, MXFP7_ROWS, plan->options.a, gemm.source_a, &gemm.entries_a);
+        load_operand(&gemm, &plan->b, gemm.halves_b, MXFP7_COLUMNS, plan->options.b, gemm.source_b, &gemm.entries_b);
         note_plan(&gemm);
-        run_rounds(run, gemm.rounds->rounds, gemm.rounds->count, gemm.rounds->flits);
+        schedule_rounds(&gemm);
+        run_rounds(run, (const struct round *)(const void *)gemm.all_rounds->data, gemm.all_rounds->len,
+                   gemm.rounds->flits);
+        note_conversion(&gemm);
         fine = run->dead || take_answer(&gemm, error);
     }
     gemm_clear(&gemm);

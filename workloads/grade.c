@@ -4,6 +4,7 @@
 #include "model/numeric/fp16.h"
 #include "model/numeric/fp22.h"
 
+#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,21 +85,45 @@ static size_t place_subtile(const struct subtile *subtile, const struct word256 
     return clamped;
 }
 
-size_t grade_machine_result(const struct operand_layout *a, const struct mxfp7_entry *a_entries,
-                            const struct operand_layout *b, const struct mxfp7_entry *b_entries,
-                            const struct grade_machine *machine, uint16_t *c) {
-    size_t clamped = 0;
-    for (size_t row = 0; row * SUBTILE < a->lanes; row++) {
-        for (size_t column = 0; column * SUBTILE < b->lanes; column++) {
+static size_t subtiles_of(const struct operand_layout *layout) {
+    return (layout->lanes + SUBTILE - 1) / SUBTILE;
+}
+
+size_t grade_tile_lanes(const struct operand_layout *a, const struct operand_layout *b) {
+    return subtiles_of(a) * subtiles_of(b) * FP22_LANES;
+}
+
+void grade_machine_tiles(const struct operand_layout *a, const struct mxfp7_entry *a_entries,
+                         const struct operand_layout *b, const struct mxfp7_entry *b_entries,
+                         const struct grade_machine *machine, uint32_t *tiles) {
+    for (size_t row = 0; row < subtiles_of(a); row++) {
+        for (size_t column = 0; column < subtiles_of(b); column++, tiles += FP22_LANES) {
             struct subtile subtile = {a, b, a_entries, b_entries, row, column};
-            uint32_t tile[FP22_LANES];
+            accumulate(&subtile, machine, tiles);
+        }
+    }
+}
+
+size_t grade_tiles_result(const struct operand_layout *a, const struct operand_layout *b,
+                          const struct grade_machine *machine, const uint32_t *tiles, uint16_t *c) {
+    size_t clamped = 0;
+    for (size_t row = 0; row < subtiles_of(a); row++) {
+        for (size_t column = 0; column < subtiles_of(b); column++, tiles += FP22_LANES) {
+            struct subtile subtile = {.a = a, .b = b, .row = row, .column = column};
             struct word256 word;
-            accumulate(&subtile, machine, tile);
-            bool cut = fp22_tile_emit(tile, machine->width, &word) > 0;
+            bool cut = fp22_tile_emit(tiles, machine->width, &word) > 0;
             clamped += place_subtile(&subtile, &word, cut, c);
         }
     }
     return clamped;
+}
+
+size_t grade_machine_result(const struct operand_layout *a, const struct mxfp7_entry *a_entries,
+                            const struct operand_layout *b, const struct mxfp7_entry *b_entries,
+                            const struct grade_machine *machine, uint16_t *c) {
+    g_autofree uint32_t *tiles = g_new(uint32_t, grade_tile_lanes(a, b));
+    grade_machine_tiles(a, a_entries, b, b_entries, machine, tiles);
+    return grade_tiles_result(a, b, machine, tiles, c);
 }
 
 static void exact_subtile(const struct subtile *subtile, double out[16]) {

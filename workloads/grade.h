@@ -28,6 +28,15 @@ size_t grade_machine_result(const struct operand_layout *a, const struct mxfp7_e
                             const struct operand_layout *b, const struct mxfp7_entry *b_entries,
                             const struct grade_machine *machine, uint16_t *c);
 
+/* The same in two halves, for partials that are added in between: accumulator tiles of 16 lanes, sub-tile rows by
+ * columns, grade_tile_lanes() in all, and their emission. */
+size_t grade_tile_lanes(const struct operand_layout *a, const struct operand_layout *b);
+void grade_machine_tiles(const struct operand_layout *a, const struct mxfp7_entry *a_entries,
+                         const struct operand_layout *b, const struct mxfp7_entry *b_entries,
+                         const struct grade_machine *machine, uint32_t *tiles);
+size_t grade_tiles_result(const struct operand_layout *a, const struct operand_layout *b,
+                          const struct grade_machine *machine, const uint32_t *tiles, uint16_t *c);
+
 /* R1: exact integer sums, rounded once. */
 void grade_exact_result(const struct operand_layout *a, const struct mxfp7_entry *a_entries,
                         const struct operand_layout *b, const struct mxfp7_entry *b_entries, double *c);

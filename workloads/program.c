@@ -87,7 +87,8 @@ static bool load_memory(struct run *run, const struct asm_item *item, GError **e
     g_autofree char *path = g_path_is_absolute(item->memory.path) ? g_strdup(item->memory.path)
                                                                   : g_build_filename(folder, item->memory.path, NULL);
     if (!g_file_get_contents(path, &bytes, &size, &cause)) {
-        g_autofree char *what = g_strdup_printf("%s, expected a file of bytes", cause->message);
+        g_autofree char *what =
+            g_strdup_printf("%s can't be opened: %s, expected a file of bytes", path, fs_error_reason(cause));
         return program_error(run, error, item->line, what);
     }
     dram_load(dram, item->memory.address, bytes, size);

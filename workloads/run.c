@@ -1,6 +1,8 @@
 /* Driving a system through a run; see run.h. */
 #include "workloads/run.h"
 
+#include "noc/clock.h"
+
 #include <string.h>
 
 enum {
@@ -25,6 +27,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
                         .workload = workload,
                         .observers = g_ptr_array_new(),
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
+                        .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t)),
                         .waits = g_ptr_array_new_with_free_func(wait_free)};
     g_array_set_clear_func(run->facts, fact_clear);
 }
@@ -33,12 +36,24 @@ void run_clear(struct run *run) {
     system_free(run->system);
     if (run->observers)
         g_ptr_array_unref(run->observers);
+    if (run->traffic)
+        traffic_result_clear(run->traffic);
+    g_free(run->traffic);
     if (run->facts)
         g_array_unref(run->facts);
+    if (run->round_cycles)
+        g_array_unref(run->round_cycles);
     if (run->waits)
         g_ptr_array_unref(run->waits);
     g_free(run->dead_reason);
     *run = (struct run){0};
+}
+
+void run_observe(struct run *run, struct run_observer *observer) {
+    if (!run->observers->len)
+        run->asked_grouping = run->machine->engine.routers_per_actor;
+    run->machine->engine.routers_per_actor = run->machine->nx * run->machine->ny;
+    g_ptr_array_add(run->observers, observer);
 }
 
 void run_add_count(struct run *run, const char *key, uint64_t value) {
@@ -63,6 +78,7 @@ struct round_host {
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
+    cycle_t go;
 };
 
 /* Loads a round's flits and commands; the host's own time is not the machine's and costs no cycles. */
@@ -79,51 +95,40 @@ static void load_round(struct system *system, const struct round *round) {
 static cycle_t host_step(void *self, cycle_t now) {
     struct round_host *host = self;
     struct system *system = host->run->system;
-    if (host->next > 0 && !system->agent.control.done)
-        return CYCLE_NEVER;
+    if (host->next > 0) {
+        if (!system->agent.control.done)
+            return CYCLE_NEVER;
+        cycle_t cycles = now - host->go;
+        g_array_append_val(host->run->round_cycles, cycles);
+    }
     if (host->next == host->count) {
         host->host.finished = true;
         host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
     load_round(system, &host->rounds[host->next++]);
+    host->go = now;
     control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
     return CYCLE_NEVER; /* woken when the engine is done */
 }
 
 /* ---- the run ---- */
 
-/* Books every account up to the end of the run, so that the causes of a component add up to its length. */
-static void close_accounts(struct run *run, cycle_t end) {
-    system_close_accounts(run->system, end);
-    run->cycles = end - GO_CYCLE;
-    run->snapshot_taken = true;
-}
+/* What the clock's actors share: the groups of the system, and a watch that tells a standstill from a long wait. */
+struct drive {
+    struct run *run;
+    struct run_host *host;
+    struct clock *clock;
+    uint64_t expected;
+    cycle_t limit, every; /* standstill after `limit` cycles, looked at every `every` */
+    bool ended;           /* by the watch */
+    cycle_t stopped_at;
+};
 
 static void declare_dead(struct run *run, cycle_t now, const char *reason) {
     run->dead = true;
     run->dead_cycle = now;
     run->dead_reason = g_strdup(reason);
-    if (!run->snapshot_taken)
-        close_accounts(run, now + 1);
-}
-
-struct watch {
-    uint64_t progress;
-    cycle_t since, check_at, step;
-};
-
-/* True once nothing but polling has happened for engine.standstill_cycles. */
-static bool stands_still(struct watch *watch, const struct system *system, uint64_t limit, cycle_t now) {
-    if (now < watch->check_at)
-        return false;
-    uint64_t progress = system_progress(system);
-    if (progress != watch->progress) {
-        watch->progress = progress;
-        watch->since = now;
-    }
-    watch->check_at = now + watch->step;
-    return now - watch->since >= limit;
 }
 
 static void let_look(const struct run *run, cycle_t now) {
@@ -132,6 +137,52 @@ static void let_look(const struct run *run, cycle_t now) {
         if (now >= observer->next)
             observer->next = observer->look(observer->self, run->system, now);
     }
+}
+
+/* Group 0: the agent's. Its signals say when the run proper is over. */
+static cycle_t agent_group_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    let_look(drive->run, now);
+    cycle_t due = system_group_step(&system->groups[0], now);
+    if (system->end == CYCLE_NEVER && drive->expected && system->agent.dispatch.signals == drive->expected)
+        system_end(system, now + 1);
+    return due;
+}
+
+/* Due every so often: ends a run in which nothing but polling happened for the limit, or that must not go on. */
+static cycle_t watch_step(void *self, cycle_t now) {
+    struct drive *drive = self;
+    struct system *system = drive->run->system;
+    bool idle = true;
+    for (unsigned g = 0; g < system->group_count; g++)
+        idle &= system->groups[g].due == CYCLE_NEVER;
+    if (idle)
+        return CYCLE_NEVER;
+    if (now - system_last_progress(system) >= drive->limit || system->hazards.stop) {
+        drive->ended = true;
+        drive->stopped_at = now;
+        clock_stop(drive->clock, now);
+        return CYCLE_NEVER;
+    }
+    return now + drive->every;
+}
+
+static void judge(struct drive *drive, cycle_t last) {
+    struct run *run = drive->run;
+    struct system *system = run->system;
+    bool quiet = system_quiet(system);
+    if (system->hazards.stop)
+        declare_dead(run, last, "a violation after which the run makes no sense");
+    else if (drive->ended)
+        declare_dead(run, drive->stopped_at,
+                     quiet ? "nothing moves but polling" : "nothing can move while work is pending");
+    else if (!drive->host->finished || !quiet)
+        declare_dead(run, last, "no event is left while work is pending");
+    if (system->end == CYCLE_NEVER)
+        system_end(system, run->dead ? run->dead_cycle + 1 : drive->host->done_cycle + 1);
+    system_close(system);
+    run->cycles = system->end - GO_CYCLE;
 }
 
 static void end_look(const struct run *run, cycle_t end) {
@@ -143,35 +194,37 @@ static void end_look(const struct run *run, cycle_t end) {
 
 void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
-    uint64_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency;
-    struct watch watch = {.step = MAX(limit / PROGRESS_CHECKS, 1)};
+    cycle_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency, last = GO_CYCLE;
+    struct drive drive = {.run = run,
+                          .host = host,
+                          .clock = clock_new(&run->machine->engine),
+                          .expected = expected,
+                          .limit = limit,
+                          .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
-    cycle_t now = GO_CYCLE, last = GO_CYCLE;
+    g_assert(!run->observers->len || system->group_count == 1);
+    if (run->observers->len)
+        run->machine->engine.routers_per_actor = run->asked_grouping;
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
-    run->expected_signals = expected;
-    while (now != CYCLE_NEVER && !run->dead) {
-        last = now;
-        let_look(run, now);
-        cycle_t next = system_step(system, now);
-        if (!run->snapshot_taken && expected && system->agent.dispatch.signals == expected)
-            close_accounts(run, now + 1);
-        if (stands_still(&watch, system, limit, now) && !(host->finished && system_quiet(system)))
-            declare_dead(run, now,
-                         system_quiet(system) ? "nothing moves but polling" : "nothing can move while work is pending");
-        if (system->hazards.stop)
-            declare_dead(run, now, "a violation after which the run makes no sense");
-        now = next;
+    for (unsigned g = 0; g < system->group_count; g++) {
+        bool first = g == 0;
+        void *self = first ? (void *)&drive : (void *)&system->groups[g];
+        system->mesh.parts[g].actor =
+            clock_add(drive.clock, "group", first ? agent_group_step : system_group_step, self);
     }
-    if (!run->dead && !(host->finished && system_quiet(system)))
-        declare_dead(run, last, "no event is left while work is pending");
-    if (!run->snapshot_taken)
-        close_accounts(run, (host->finished ? host->done_cycle : last) + 1);
+    clock_add(drive.clock, "watch", watch_step, &drive);
+    clock_run(drive.clock, CYCLE_NEVER - 1);
+    for (unsigned g = 0; g < system->group_count; g++)
+        last = MAX(last, system->groups[g].stepped);
+    judge(&drive, last);
+    end_look(run, last + 1);
+    run->expected_signals = expected;
     run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;
     run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;
-    end_look(run, last + 1);
     system->agent.host = (struct agent_host){.due = CYCLE_NEVER};
+    clock_free(drive.clock);
 }
 
 void run_rounds(struct run *run, const struct round *rounds, unsigned count, uint64_t expected) {

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "model/machine.h"
+#include "noc/traffic.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -32,7 +33,8 @@ struct run_wait {
 };
 
 /* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
- * state at the end of the cycles before. It changes nothing. */
+ * state at the end of the cycles before. It changes nothing. The
+ * system must be of one group (run_observe sees to that). */
 struct run_observer {
     void *self;
     cycle_t next;
@@ -45,33 +47,38 @@ struct run {
     const struct workload *workload;
     uint64_t seed;
     bool strict;
-    struct system *system; /* NULL for workloads without units */
+    struct system *system;          /* NULL for workloads without units */
+    struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
     cycle_t host_cycles;    /* to the end of the last control program, as the host's polling sees it */
     cycle_t settled_cycles; /* to the last write acknowledged and everything quiet */
     double wall_seconds;    /* host time of the simulation alone */
     uint64_t host_writes, commands, rounds, instructions, expected_signals;
-    uint64_t macs;     /* multiply-accumulates the problem needs */
-    unsigned clusters; /* that peak throughput counts */
+    uint64_t mover_writes; /* register writes to the mover, not among host_writes */
+    GArray *round_cycles;  /* of cycle_t: GO to the engine's end, a round */
+    uint64_t macs;         /* multiply-accumulates the problem needs */
+    unsigned clusters;     /* that peak throughput counts */
     /* Grades, where there is an answer. */
     bool graded;
     size_t model_mismatches;
     double model_max_abs;
     struct numerics vs_quantised, vs_fp64;
     bool answer_wrong;
-    size_t answer_columns; /* of the graded matrix, 0: a plain row */
-    GPtrArray *observers;  /* of struct run_observer, not owned */
-    GArray *facts;         /* of struct run_fact */
+    size_t answer_columns;   /* of the graded matrix, 0: a plain row */
+    unsigned asked_grouping; /* engine.routers_per_actor, while an observer has it otherwise */
+    GPtrArray *observers;    /* of struct run_observer, not owned */
+    GArray *facts;           /* of struct run_fact */
     bool dead;
     cycle_t dead_cycle;
     char *dead_reason;
     GPtrArray *waits; /* of struct run_wait */
-    bool snapshot_taken;
 };
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);
 void run_clear(struct run *run);
+/* Before the workload runs. The machine is then simulated by one actor, which changes no result. */
+void run_observe(struct run *run, struct run_observer *observer);
 void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
 void run_add_text(struct run *run, const char *key, const char *value);

@@ -349,7 +349,8 @@ struct tensor *npy_read(const char *path, GError **error) {
     g_autofree char *bytes = NULL;
     gsize size;
     if (!g_file_get_contents(path, &bytes, &size, &failure)) {
-        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: npy: %s, expected a readable file", path, failure->message);
+        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: npy: can't be opened: %s, expected a readable file", path,
+                    fs_error_reason(failure));
         return NULL;
     }
     return npy_parse(path, bytes, size, error);
@@ -417,6 +418,7 @@ bool npy_write(const struct tensor *tensor, const char *path, enum npy_type type
     g_autoptr(GError) failure = NULL;
     if (g_file_set_contents(path, (const char *)out->data, (gssize)out->len, &failure))
         return true;
-    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: npy: %s, expected a writable file", path, failure->message);
+    g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: npy: can't be written: %s, expected a writable file", path,
+                fs_error_reason(failure));
     return false;
 }

@@ -3,9 +3,11 @@
 
 extern const struct workload_type workload_gemm;
 extern const struct workload_type workload_program;
+extern const struct workload_type workload_traffic;
 
 const struct workload_type *const workload_types[] = {
     &workload_gemm,
     &workload_program,
+    &workload_traffic,
     NULL,
 };

@@ -54,10 +54,14 @@ static gsize assignment_length(const char *text) {
 static bool read_assignments(struct workload *workload, const char *text, unsigned column, GError **error) {
     struct json_source *source = &workload->source;
     const char *bare = workload->type->bare_key;
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     source->set_name = "workload";
     while (*text) {
         gsize length = assignment_length(text);
         g_autofree char *piece = g_strndup(text, length);
+        g_autofree char *key = g_strndup(text, strcspn(piece, "="));
+        if (strchr(piece, '=') && !g_hash_table_add(seen, g_strdup(key)))
+            return json_source_error_at(error, "workload", 1, column + 1, key, "key is given twice, expected it once");
         g_autofree char *assignment =
             bare && !strchr(piece, '=') ? g_strdup_printf("%s=%s", bare, piece) : g_strdup(piece);
         source->set_column = column;

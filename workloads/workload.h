@@ -52,3 +52,6 @@ json_t *workload_json(const struct workload *workload);
 /* An error at one of the workload's keys. Always false. */
 bool workload_error(const struct workload *workload, const char *key, GError **error, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
+
+/* The reference page in Markdown, to be freed. */
+char *workload_reference(void);

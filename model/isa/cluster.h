@@ -29,7 +29,8 @@ struct cluster_inst {
     uint8_t preq;
     uint8_t eoff, aoff, boff;
     uint8_t emit, fuse;
-    uint8_t abank, bbank, fbank;
+    uint8_t abank, bbank, fbank; /* the second bit of each, 61, 60, 59, is a what-if (cluster.third_bank) */
+    uint8_t fwd;                 /* what-if (cluster.forward, compute-units §10.3) */
     uint8_t dnode;
     uint8_t dst_x, dst_y; /* 4 bits each */
     uint8_t dbuf, dflags;

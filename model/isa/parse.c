@@ -798,7 +798,8 @@ struct asm_program *asm_program_load(const char *path, GError **error) {
     gsize length;
     GError *cause = NULL;
     if (!g_file_get_contents(path, &text, &length, &cause)) {
-        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s", cause->message);
+        g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): can't be opened: %s, expected a readable file", path,
+                    fs_error_reason(cause));
         g_error_free(cause);
         return NULL;
     }

@@ -87,6 +87,20 @@ static const struct {
     [VECTOR_DRAIN] = {"vdrain", &fill},  [VECTOR_HALT] = {"vhalt", &bare},
 };
 
+enum {
+    A = 1,
+    B = 2,
+    C = 4,
+};
+
+const uint8_t vector_op_reads[VECTOR_OPS] = {
+    A,         A,     A,     A | C,     A | C, A | B, A | B | C,
+    A | B | C, A | B, A | B, A | B | C, A | B, A | B, A | B, /* VMOV .. VCMPEQ */
+    A,         A,     A,     A,                              /* the seeds */
+    A,         A,     A,     A,         A,     A,     A,
+    A,         A,     A,     A,         A,     A,     A, /* not arithmetic */
+};
+
 const char *vector_op_name(unsigned op) {
     return vector_ops[op & 31].name;
 }

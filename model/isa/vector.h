@@ -142,6 +142,10 @@ static inline void vector_word_decode(uint32_t bits, struct vector_word *word) {
     };
 }
 
+/* Which of the operands A (bit 0), B (1), C (2) an opcode looks at when an ALU executes it (§7.5); codes that are not
+ * arithmetic act on A alone (§7.6). */
+extern const uint8_t vector_op_reads[VECTOR_OPS];
+
 /* "vmov" .. "vhalt"; op 0..31. */
 const char *vector_op_name(unsigned op);
 /* The fields the word's opcode has: what vector_word_encode packs. */

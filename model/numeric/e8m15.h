@@ -93,3 +93,7 @@ uint32_t e8m15_round(uint32_t sign, uint64_t magnitude, bool sticky, int base);
 /* One lane. An opcode that isn't arithmetic acts as the hardware's lane decodes it: VEC_CVT as VEC_INV, VEC_RED as
  * VEC_RSQRT, every later one as VEC_MOV (compute-units §7.6). */
 struct e8m15_result e8m15_alu(enum vec_op op, uint32_t a, uint32_t b, uint32_t c, enum e8m15_exp2_range range);
+
+/* The same for `count` lanes, 1..32; `out` is none of the inputs. Returns the predicates, lane i in bit i. */
+uint32_t e8m15_alu_lanes(enum vec_op op, const uint32_t *a, const uint32_t *b, const uint32_t *c, unsigned count,
+                         uint32_t *out, enum e8m15_exp2_range range);

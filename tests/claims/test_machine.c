@@ -29,6 +29,6 @@ static void claim_I32(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/machine/claim_I32", claim_I32);
+    g_test_add_func("/claim_I32", claim_I32);
     return g_test_run();
 }

@@ -28,20 +28,9 @@ static const char *const quiet[] = {"--headless",
                                     "--enable-logging=stderr",
                                     "--v=0"};
 
-static void remove_tree(const char *path) {
-    GDir *dir = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *inner = g_build_filename(path, name, NULL);
-        remove_tree(inner);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_remove(path);
-}
-
 /* Opens a file of the folder; `more` is one further option. */
-static struct program_outcome browse(const char *name, const char *more) {
-    struct program_outcome outcome = {.status = -1};
+static struct outcome browse(const char *name, const char *more) {
+    struct outcome outcome = {.status = -1};
     GError *error = NULL;
     g_autofree char *data = g_strconcat("--user-data-dir=", profile, NULL);
     g_autofree char *page = g_strconcat("file://", folder, "/", name, NULL);
@@ -73,7 +62,7 @@ static bool no_browser(void) {
     return !program;
 }
 
-static void assert_quiet(const struct program_outcome *outcome) {
+static void assert_quiet(const struct outcome *outcome) {
     const char *console = strstr(outcome->err, "CONSOLE");
     g_assert_cmpint(outcome->status, ==, 0);
     if (console)
@@ -101,7 +90,7 @@ static void the_document_has_the_figures(void) {
     if (no_browser())
         return;
     json_t *result = load_result(), *router, *out;
-    struct program_outcome page = browse("report.html", "--dump-dom");
+    struct outcome page = browse("report.html", "--dump-dom");
     g_autofree char *cycles = grouped(whole(result, "cycles"));
     g_autofree char *tile = g_strdup_printf("<b>%s</b><span>cycles</span>", cycles);
     size_t r, p;
@@ -117,7 +106,7 @@ static void the_document_has_the_figures(void) {
     }
     g_assert_cmpuint(found, >=, 6);
     g_assert_null(strstr(page.out, "http"));
-    program_outcome_clear(&page);
+    outcome_clear(&page);
     json_decref(result);
 }
 
@@ -151,11 +140,11 @@ static void nothing_is_fetched(void) {
     if (no_browser())
         return;
     write_probe("report.html", "probe.html", "");
-    struct program_outcome page = browse("probe.html", "--dump-dom");
+    struct outcome page = browse("probe.html", "--dump-dom");
     assert_quiet(&page);
     g_assert_nonnull(strstr(page.out, "data-fetched=\"[]\""));
     assert_no_addresses(page.out);
-    program_outcome_clear(&page);
+    outcome_clear(&page);
 }
 
 /* Were anything fetched or wrong, the tests above would see it so. */
@@ -164,10 +153,10 @@ static void a_page_that_fetches_is_noticed(void) {
         return;
     write_probe("report.html", "bad.html",
                 "<img src=\"http://127.0.0.1:9/x.png\"><script>console.error('wrong')</script>");
-    struct program_outcome page = browse("bad.html", "--dump-dom");
+    struct outcome page = browse("bad.html", "--dump-dom");
     g_assert_nonnull(strstr(page.err, "CONSOLE"));
     g_assert_nonnull(strstr(page.out, "data-fetched=\"[http://127.0.0.1:9/x.png]\""));
-    program_outcome_clear(&page);
+    outcome_clear(&page);
 }
 
 static void the_screenshot_shows_something(void) {
@@ -177,20 +166,20 @@ static void the_screenshot_shows_something(void) {
     g_autofree char *option = g_strconcat("--screenshot=", file, NULL);
     g_autofree char *picture = NULL;
     gsize size = 0;
-    struct program_outcome page = browse("report.html", option);
+    struct outcome page = browse("report.html", option);
     assert_quiet(&page);
     g_assert_true(g_file_get_contents(file, &picture, &size, NULL));
     g_assert_cmpmem(picture, 4, "\x89PNG", 4);
     g_assert_cmpuint(size, >, 30000); /* an empty page of this size takes some 6,000 */
-    program_outcome_clear(&page);
+    outcome_clear(&page);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("flitsim-XXXXXX", NULL);
     profile = g_build_filename(folder, "profile", NULL);
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--interval", "200", "--quiet");
-    PROGRAM_DONE("report", folder);
+    assert_ended(RUN("run", "ref2", CUBE, "--out", folder, "--interval", "200", "--quiet"), 0);
+    assert_ended(RUN("report", folder), 0);
     g_test_add_func("/report_browser/the_document_has_the_figures", the_document_has_the_figures);
     g_test_add_func("/report_browser/nothing_is_fetched", nothing_is_fetched);
     g_test_add_func("/report_browser/a_page_that_fetches_is_noticed", a_page_that_fetches_is_noticed);

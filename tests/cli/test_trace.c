@@ -209,7 +209,7 @@ static void assert_causes(struct trace_check *check, const json_t *components, i
 static void slices_of_units_are_their_causes(void) {
     json_t *result = load("result.json");
     g_autofree char *end = g_strdup_printf("%d", (int)whole(result, "cycles"));
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-to", end, "--quiet");
+    assert_ended(RUN("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-to", end, "--quiet"), 0);
     json_t *trace = load("trace.json");
     struct trace_check *check = check_trace(trace);
     assert_causes(check, json_object_get(result, "units"), GROUP_UNITS);
@@ -232,8 +232,8 @@ static void every_message_finds_its_answer(void) {
 }
 
 static void the_window_is_kept(void) {
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-from", "300", "--trace-to", "700",
-                 "--quiet");
+    assert_ended(
+        RUN("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-from", "300", "--trace-to", "700", "--quiet"), 0);
     json_t *trace = load("trace.json");
     struct trace_check *check = check_trace(trace);
     g_autofree char *causes = track_key(GROUP_UNITS, 1);
@@ -246,8 +246,8 @@ static void the_window_is_kept(void) {
 
 /* At the limit every slice is closed, and the file and the user are told. */
 static void the_limit_is_told(void) {
-    struct program_outcome outcome =
-        PROGRAM("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-flits", "--trace-limit", "500", "--quiet");
+    struct outcome outcome =
+        RUN("run", "ref2", CUBE, "--out", folder, "--trace", "--trace-flits", "--trace-limit", "500", "--quiet");
     json_t *trace = load("trace.json"), *facts = json_object_get(trace, "otherData");
     g_autofree char *log = g_build_filename(folder, "flits.txt", NULL);
     g_autofree char *lines = NULL;
@@ -261,13 +261,13 @@ static void the_limit_is_told(void) {
     g_assert_true(g_file_get_contents(log, &lines, NULL, NULL));
     g_auto(GStrv) rows = g_strsplit(lines, "\n", -1);
     g_assert_cmpuint(g_strv_length(rows) - 1, ==, 500);
-    program_outcome_clear(&outcome);
+    outcome_clear(&outcome);
     json_decref(trace);
 }
 
 /* A line for every flit on every link: routers' outputs, and what units and ports sent. */
 static void the_log_has_every_flit(void) {
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--trace-flits", "--quiet");
+    assert_ended(RUN("run", "ref2", CUBE, "--out", folder, "--trace-flits", "--quiet"), 0);
     json_t *result = load("result.json");
     g_autofree char *log = g_build_filename(folder, "flits.txt", NULL);
     g_autofree char *lines = NULL;
@@ -292,10 +292,10 @@ static void the_log_has_every_flit(void) {
 
 static void a_traced_run_is_the_same(void) {
     json_t *result = load("result.json");
-    struct program_outcome plain = PROGRAM("run", "ref2", CUBE, "--json");
+    struct outcome plain = RUN("run", "ref2", CUBE, "--json");
     json_t *other = json_loads(plain.out, 0, NULL);
     g_assert_cmpstr(text_of(result, "digest"), ==, text_of(other, "digest"));
-    program_outcome_clear(&plain);
+    outcome_clear(&plain);
     json_decref(result);
     json_decref(other);
 }
@@ -309,18 +309,18 @@ static void options_are_checked(void) {
                 {"--trace-to", "0", "flitsim run: --trace-to is 0, expected at least 1\n"},
                 {"--interval", "-5", "flitsim run: --interval is -5, expected at least 0\n"}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        struct program_outcome outcome = PROGRAM("run", "ref2", CUBE, rows[i].option, rows[i].value);
+        struct outcome outcome = RUN("run", "ref2", CUBE, rows[i].option, rows[i].value);
         g_assert_cmpint(outcome.status, ==, 2);
         g_assert_cmpstr(outcome.err, ==, rows[i].message);
         g_assert_cmpstr(outcome.out, ==, "");
-        program_outcome_clear(&outcome);
+        outcome_clear(&outcome);
     }
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("flitsim-XXXXXX", NULL);
-    PROGRAM_DONE("run", "ref2", CUBE, "--out", folder, "--trace", "--quiet");
+    assert_ended(RUN("run", "ref2", CUBE, "--out", folder, "--trace", "--quiet"), 0);
     g_test_add_func("/trace/slices_of_links_are_their_counters", slices_of_links_are_their_counters);
     g_test_add_func("/trace/every_message_finds_its_answer", every_message_finds_its_answer);
     g_test_add_func("/trace/a_traced_run_is_the_same", a_traced_run_is_the_same);
@@ -330,7 +330,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/trace/the_log_has_every_flit", the_log_has_every_flit);
     g_test_add_func("/trace/options_are_checked", options_are_checked);
     int status = g_test_run();
-    program_remove(folder);
+    remove_tree(folder);
     g_free(folder);
     return status;
 }

@@ -179,6 +179,47 @@ static void reductions_of_plain_numbers(void) {
     g_assert_cmphex(e8m15_reduce(VEC_SUM, zeros, NULL, 16, NULL, 0), ==, E8M15_ZERO); /* the -0 are lost */
 }
 
+/* A value near others often enough for cancellation, ties, zeros with a fraction, infinities and NaNs to meet. */
+static uint32_t awkward_value(void) {
+    uint32_t bits = (uint32_t)g_test_rand_int() & 0xffffff;
+    switch (g_test_rand_int_range(0, 16)) {
+    case 0:
+        return bits & (E8M15_SIGN | 0x7fff); /* exponent 0 */
+    case 1:
+        return bits & E8M15_SIGN;
+    case 2:
+        return g_test_rand_int_range(0, 8) ? bits : bits | E8M15_INFINITY;
+    case 3:
+    case 4:
+        return bits; /* any exponent */
+    default:
+        bits = e8m15_pack(bits >> 23, 118 + (uint32_t)g_test_rand_int_range(0, 20), bits);
+        return g_test_rand_int_range(0, 3) ? bits : bits & ~UINT32_C(0x3ff);
+    }
+}
+
+/* Many lanes at once give the bits and predicates of one lane, for every opcode. */
+static void lanes_agree_with_one(void) {
+    static const unsigned counts[] = {4, 8, 16, 5};
+    for (unsigned round = 0; round < 200000; round++) {
+        enum vec_op op = (enum vec_op)(round % VEC_OPS);
+        unsigned count = counts[round / VEC_OPS % G_N_ELEMENTS(counts)];
+        uint32_t a[16], b[16], c[16], out[16], truths;
+        for (unsigned i = 0; i < count; i++) {
+            a[i] = awkward_value();
+            b[i] = awkward_value();
+            c[i] = g_test_rand_int_range(0, 8) ? awkward_value() : a[i] ^ E8M15_SIGN;
+        }
+        truths = e8m15_alu_lanes(op, a, b, c, count, out, E8M15_EXP2_WRAPS);
+        for (unsigned i = 0; i < count; i++) {
+            struct e8m15_result one = e8m15_alu(op, a[i], b[i], c[i], E8M15_EXP2_WRAPS);
+            if (one.value != out[i] || one.predicate != (truths >> i & 1))
+                g_error("op %d of %06x %06x %06x: %06x %u, alone %06x %u", op, a[i], b[i], c[i], out[i],
+                        truths >> i & 1, one.value, one.predicate);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/e8m15/coefficients_follow_from_the_rule", coefficients_follow_from_the_rule);
@@ -190,5 +231,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/e8m15/other_opcodes_act_as_the_lane_decodes_them", other_opcodes_act_as_the_lane_decodes_them);
     g_test_add_func("/e8m15/formats_convert_there_and_back", formats_convert_there_and_back);
     g_test_add_func("/e8m15/reductions_of_plain_numbers", reductions_of_plain_numbers);
+    g_test_add_func("/e8m15/lanes_agree_with_one", lanes_agree_with_one);
     return g_test_run();
 }

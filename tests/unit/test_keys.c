@@ -180,9 +180,6 @@ static void relations_name_both_values(void) {
         {MACHINE_TEXT("\"cluster\": {\"drain_queue\": 64}"),
          "m.json:1:29: cluster.drain_queue: cluster.drain_limit is 112 and cluster.drain_queue is 64, expected the "
          "first to be no larger"},
-        {MACHINE_TEXT("\"noc\": {\"topology\": \"torus\"}"),
-         "m.json:1:22: noc.topology: noc.topology is torus and noc.virtual_channels is 1: its rings can deadlock, "
-         "expected 2 or more (or noc.force_deadlockable)"},
         {MACHINE_TEXT("\"noc\": {\"routing\": \"table\"}"),
          "m.json:1:21: noc.routing: noc.routing is table and noc.routing_table is not given, expected table with a "
          "file, or neither"},

@@ -86,6 +86,16 @@ void acc_block(struct cluster *cluster, uint32_t address, const struct mxfp7_ent
         fp22_tile_add(cluster->tile[address], sums, a->scale, b->scale, anchor, width);
 }
 
+void acc_forward(struct cluster *cluster, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
+                 struct word256 granules[2]) {
+    int32_t sums[TILE_LANES];
+    uint32_t words[TILE_LANES];
+    unsigned width = cluster->params->accumulator_bits;
+    mxfp7_block_dot(a, b, sums);
+    fp22_tile_load(words, sums, a->scale, b->scale, cluster->sweep.anchor, width);
+    fp22_tile_to_granules(words, width, granules);
+}
+
 void acc_peer(struct cluster *cluster, uint32_t address, const struct word256 granules[2], cycle_t command) {
     uint32_t incoming[TILE_LANES];
     unsigned width = cluster->params->accumulator_bits;

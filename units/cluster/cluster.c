@@ -60,8 +60,13 @@ static void destroy(void *unit) {
 static void pop_response(struct cluster *cluster, const struct flit *flit, cycle_t now) {
     const struct cluster_inst *inst = &cluster->inst;
     unsigned word = flit->rsvd & 3, n = inst->n ? inst->n : 1;
-    bool complete =
-        operand_place(cluster, inst->sel, inst->fbank * BANK_ENTRIES + flit->txn, word, &flit->payload, now);
+    if (flit->note && flit->note != NOTE_FILL + inst->sel + 2 * bank_of(cluster, inst->fbank))
+        hazard_report(cluster->hazards, "cluster.shared_fill_side", now, cluster->name,
+                      "entry %u fetched for side %c, bank %u, lands in side %c, bank %u, whose FILL is under way",
+                      flit->txn, "AB"[(flit->note - NOTE_FILL) & 1], (flit->note - NOTE_FILL) >> 1, "AB"[inst->sel],
+                      inst -> fbank);
+    bool complete = operand_place(cluster, inst->sel, bank_of(cluster, inst->fbank) * BANK_ENTRIES + flit->txn, word,
+                                  &flit->payload, now);
     cluster->counts.responses++;
     if (cluster->params->assembly == ASSEMBLY_REGISTER)
         complete = word == 3; /* silicon counts responses that name word 3, whatever their entry */
@@ -76,14 +81,20 @@ static void receive_step(struct cluster *cluster, struct unit_io *io, bool filli
     if (io->recv->type == FLIT_MEM_RD_RESP) {
         if (!filling) {
             cluster->counts.response_held++;
+            hazard_report(cluster->hazards, "cluster.response_held", io->now, cluster->name,
+                          "a read response waits because no FILL runs, and so does everything behind it");
             return;
         }
         pop_response(cluster, io->recv, io->now);
     } else if (io->recv->type == FLIT_CU_DATA) {
+        if (held && filling)
+            hazard_report(cluster->hazards, "cluster.peer_blocks_fill", io->now, cluster->name,
+                          "a peer stream that waits holds up the responses of a FILL behind it");
         if (held)
             return;
+        cluster_event(cluster, "unit data popped", 0, 0, io->now);
         peer_pop(cluster, io->recv, io->now);
-    } else if (io->recv->type != FLIT_MEM_WR_ACK) {
+    } else if (io->recv->type != FLIT_MEM_WR_ACK && !rendezvous_report(cluster, io->recv)) {
         hazard_report(cluster->hazards, "flit.unknown_type", io->now, cluster->name,
                       "a flit of type %u in the receive queue is popped and dropped", io->recv->type);
     }
@@ -166,7 +177,7 @@ static cycle_t next_step(const struct cluster *cluster, cycle_t now) {
     if (!waiting || cluster->sweep.running || sweep_busy(cluster, now + 1) || now < cluster->busy_until ||
         !drain_idle(cluster) || !write_port_idle(cluster) || cluster->drain_pulse != CYCLE_NEVER ||
         cluster->ring_out != cluster->ring_in || cluster->request != FLIT_NONE || cluster->signal != FLIT_NONE ||
-        cluster->peer.pending || cluster->peer.open || cluster->peer.granted)
+        cluster->peer.pending || cluster->peer.in_burst || cluster->peer.open || cluster->peer.granted)
         return now + 1;
     return CYCLE_NEVER;
 }
@@ -180,7 +191,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
                                   .write_port_idle = write_port_idle(cluster),
                                   .open = cluster->peer.open,
                                   .granted = cluster->peer.granted,
-                                  .d_out = cluster->d_out};
+                                  .d_out = (uint16_t)cluster->d_out};
     flags.cluster_busy = flags.sweep_busy || (cluster->busy_until && now <= cluster->busy_until);
     bool in_burst = cluster->peer.in_burst;
     flit_index signal = cluster->signal, request = cluster->request;
@@ -200,6 +211,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
     bool held = cluster->peer.pending || signal != FLIT_NONE;
     peer_step(cluster, &flags, in_burst);
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
+    rendezvous_step(cluster);
 
     count_cycle(cluster, &flags, state);
     enum sequencer_state shown = sequencer_idle(state) ? SEQUENCER_IDLE : state;
@@ -260,6 +272,12 @@ static char *waits_for(const void *unit, cycle_t now) {
     return NULL;
 }
 
+static uint64_t progress(const void *unit) {
+    const struct cluster_counts *counts = &((const struct cluster *)unit)->counts;
+    return counts->load + counts->add + counts->add_emit + counts->emit + counts->send + counts->add_peer +
+           counts->responses;
+}
+
 static void digest(const void *unit, void (*feed)(void *to, const void *data, size_t size), void *to) {
     const struct cluster *cluster = unit;
     const unsigned sizes[2] = {cluster->params->l1_a, cluster->params->l1_b};
@@ -283,5 +301,6 @@ const struct unit_type unit_type_cluster = {
     .debug_register = debug_register,
     .report = report,
     .waits_for = waits_for,
+    .progress = progress,
     .digest = digest,
 };

@@ -37,8 +37,8 @@ enum cluster_cause {
     CAUSE_PACING,     /* idle cycles between issues of a small tile */
     CAUSE_DRAIN_FULL, /* the sweep is held: drain queue at its limit */
     CAUSE_CASCADE,    /* nothing left to issue, results in the chain or accumulator */
-    CAUSE_FILL,     /* waiting for operands */
-    CAUSE_DRAIN,    /* results on their way out */
+    CAUSE_FILL,       /* waiting for operands */
+    CAUSE_DRAIN,      /* results on their way out */
     CAUSE_LINK_BUSY,  /* the write port holds a flit the link does not take */
     CAUSE_PEER,       /* a peer stream is open */
     CAUSE_SEQUENCE,   /* an instruction waits for its start condition, starts or retires */
@@ -111,17 +111,17 @@ struct sweep {
     bool issued_any;
     unsigned kb, g, h, wait;
     unsigned gm, gn, nk, pace;
-    uint8_t acc, emit, anchor, aoff, boff, abank, bbank;
+    uint8_t acc, emit, fwd, anchor, aoff, boff, abank, bbank;
     uint64_t emitted; /* ADD_EMIT issues not yet counted in d_out: times in emit_times */
 };
 
 struct cluster_counts {
     uint16_t fills, gemms, drains;
-    uint64_t load, add, emit, add_emit, send, add_peer;
+    uint64_t load, add, emit, add_emit, send, add_peer, forwarded;
     uint64_t compute_cycles, fill_cycles; /* dbg words */
     uint64_t gemm_cycles, drain_cycles, sweep_cycles, held_cycles;
-    uint64_t active_cycles; /* sequencer, cluster or drain not idle */
-    cycle_t counted;        /* cycles before this one are in the counts */
+    uint64_t active_cycles;            /* sequencer, cluster or drain not idle */
+    cycle_t counted;                   /* cycles before this one are in the counts */
     cycle_t first_active, last_active; /* 0 before the first */
     uint64_t saturated, pacing_cycles, entries_written, responses, response_held;
 };
@@ -145,7 +145,8 @@ struct cluster {
     uint8_t *words_seen[2]; /* bit a word: come since the entry was last complete */
     uint64_t *written[2];   /* bit an entry: written since reset */
     struct mxfp7_entry assembly;
-    struct word256 assembly_words[4];
+    unsigned assembly_entry; /* whose words the register holds, side * 512 + entry */
+    unsigned assembly_seen;  /* bit a word; 0 right after it was stored */
     /* accumulator */
     uint32_t (*tile)[TILE_LANES];
     uint64_t *opened;   /* bit a sub-tile: loaded since reset */
@@ -161,6 +162,10 @@ struct cluster {
     cycle_t started;      /* cycle c: start condition true */
     unsigned completed;   /* entries of the running FILL */
     bool fault;
+    /* rendezvous (§10.2), by node byte: FILLs shared with a peer, as leader and as follower, and what it reported */
+    uint16_t led[256], followed[256], reported[256];
+    bool gathering; /* as leader: the descriptor waits for the peers */
+    bool reporting; /* as follower: the report waits for the signal register */
     /* sweep */
     struct sweep sweep;
     cycle_t emit_times[8];
@@ -170,6 +175,7 @@ struct cluster {
     cycle_t drain_pulse; /* start pulse of a DRAIN in the coming cycle, CYCLE_NEVER: none */
     bool barrier;
     bool send_format;
+    unsigned batch; /* sub-tiles the running or last emitting sweep hands out */
     unsigned drain_left;
     uint32_t drain_next;
     cycle_t last_decision;
@@ -213,6 +219,12 @@ static inline void bit_set(uint64_t *set, unsigned index) {
     set[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
+/* Entries of a bank of a side; an L1 of fewer than 256 is one short bank. */
+static inline unsigned bank_entries(const struct cluster *cluster, unsigned side) {
+    unsigned size = side ? cluster->params->l1_b : cluster->params->l1_a;
+    return size < BANK_ENTRIES ? size : BANK_ENTRIES;
+}
+
 static inline bool sweep_busy(const struct cluster *cluster, cycle_t now) {
     const struct sweep *sweep = &cluster->sweep;
     return sweep->running || (sweep->issued_any && now <= sweep->last_issue + ISSUE_TO_COMMAND);
@@ -235,15 +247,36 @@ void sweep_prepare(struct cluster *cluster, cycle_t now);
 enum cluster_cause sweep_step(struct cluster *cluster, const struct cluster_flags *flags);
 /* First cycle, from `now` on, in which the running sweep still reads an entry; false if it does not any more. */
 bool sweep_will_read(const struct cluster *cluster, unsigned side, unsigned entry, unsigned *g, unsigned *h);
+/* Forwards the sweep's last K block instead of adding it (§10.3). */
+static inline bool forwards(const struct cluster *cluster, const struct cluster_inst *inst) {
+    return cluster->params->forward && inst->fwd;
+}
+
+/* The bank an instruction names: one bit, two with cluster.third_bank. */
+static inline unsigned bank_of(const struct cluster *cluster, unsigned bank) {
+    return bank & (cluster->params->third_bank ? 3 : 1);
+}
+
+/* rendezvous.c (§10.2) */
+void rendezvous_begin(struct cluster *cluster);
+void rendezvous_step(struct cluster *cluster);
+/* True if the signal was a report of a follower. */
+bool rendezvous_report(struct cluster *cluster, const struct flit *flit);
+void sequencer_request(struct cluster *cluster);
 /* accumulator.c: commands (§5) */
 void acc_block(struct cluster *cluster, uint32_t address, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                bool load, cycle_t command);
 void acc_peer(struct cluster *cluster, uint32_t address, const struct word256 granules[2], cycle_t command);
 void acc_emit(struct cluster *cluster, uint32_t address, struct word256 *out, cycle_t command);
+/* FWD: the block alone, the tile neither read nor written. */
+void acc_forward(struct cluster *cluster, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
+                 struct word256 granules[2]);
 void acc_send(struct cluster *cluster, uint32_t address, struct word256 granules[2], cycle_t command);
 /* drain.c (§3.7, §3.8) */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push);
 void drain_reset(struct cluster *cluster);
+/* Reports a node destination that reads the words in another format than they have (§4.3). */
+void drain_check_format(struct cluster *cluster, bool fused, cycle_t now);
 void drain_latch(struct cluster *cluster, cycle_t now);
 void drain_issue_step(struct cluster *cluster, const struct cluster_flags *flags);
 void collector_step(struct cluster *cluster, const struct cluster_flags *flags, bool taken);

@@ -7,7 +7,11 @@ static struct drain_word *ring_at(struct cluster *cluster, uint64_t n) {
 
 /* A result that reaches the drain queue in cycle `push`; calls come in push order. */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push) {
-    g_assert(cluster->ring_in - cluster->ring_out < DRAIN_RING);
+    if (cluster->ring_in - cluster->ring_out == DRAIN_RING) { /* only with counters that a DRAIN has zeroed */
+        hazard_report(cluster->hazards, "cluster.drain_over_fused", push, cluster->name,
+                      "results no longer counted fill the drain queue: one is lost");
+        return;
+    }
     struct drain_word *word = ring_at(cluster, cluster->ring_in++);
     word->push = push;
     word->data = *data;
@@ -44,7 +48,9 @@ void drain_latch(struct cluster *cluster, cycle_t now) {
                                .dmesh = inst->dmesh,
                                .dfin = inst->dfin};
     const struct destination *held = &cluster->destination;
-    bool outstanding = cluster->d_out > 0 || !write_port_idle(cluster);
+    bool emitting = (cluster->sweep.running && (cluster->sweep.emit || cluster->sweep.fwd)) ||
+                    cluster->emits_counted != cluster->emits_issued;
+    bool outstanding = emitting || cluster->d_out > 0 || !write_port_idle(cluster);
     bool differs = held->addr != next.addr || held->dnode != next.dnode || held->dst_x != next.dst_x ||
                    held->dst_y != next.dst_y || held->dbuf != next.dbuf || held->dfin != next.dfin;
     if (outstanding && differs) {
@@ -56,6 +62,29 @@ void drain_latch(struct cluster *cluster, cycle_t now) {
     cluster->destination = next;
 }
 
+static const struct machine_unit *unit_at(const struct machine *machine, unsigned x, unsigned y) {
+    for (unsigned u = 0; u < machine->unit_count; u++)
+        if (machine->units[u].x == x && machine->units[u].y == y)
+            return &machine->units[u];
+    return NULL;
+}
+
+void drain_check_format(struct cluster *cluster, bool fused, cycle_t now) {
+    const struct cluster_inst *inst = &cluster->inst;
+    if (!inst->dnode || inst->dfin)
+        return;
+    const struct machine_unit *unit = unit_at(cluster->context.machine, inst->dst_x, inst->dst_y);
+    if (fused && inst->dbuf == 2)
+        hazard_report(
+            cluster->hazards, "cluster.fused_peer_format", now, cluster->name,
+            "an emitting GEMM sends FP16 words into buffer 2 of (%u,%u), which takes them as accumulator words",
+            inst->dst_x, inst->dst_y);
+    else if (inst->dbuf < 2 && unit && unit->kind == UNIT_CLUSTER)
+        hazard_report(cluster->hazards, "cluster.drain_type", now, cluster->name,
+                      "FP16 results go to operand buffer %u of the cluster (%u,%u), which takes them as int7 and E5M3",
+                      inst->dbuf, inst->dst_x, inst->dst_y);
+}
+
 /* ---- explicit drain ---- */
 
 static void start_pulse(struct cluster *cluster, const struct cluster_flags *flags) {
@@ -64,6 +93,11 @@ static void start_pulse(struct cluster *cluster, const struct cluster_flags *fla
     cluster->drain_pulse = CYCLE_NEVER;
     cluster_event(cluster, "drain start", 0, 0, flags->now);
     if (inst->fuse) {
+        if (n != cluster->batch)
+            hazard_report(cluster->hazards, "cluster.fused_count", flags->now, cluster->name,
+                          "a fused DRAIN names %u sub-tiles where the sweep hands out %u: fewer waits for all, more "
+                          "waits for ever",
+                          n, cluster->batch);
         cluster->barrier = cluster->d_pop < n;
         cluster->drain_left = n;
         return;
@@ -76,6 +110,8 @@ static void start_pulse(struct cluster *cluster, const struct cluster_flags *fla
                       "a DRAIN of %u sub-tiles is longer than the resident tile's %u and drains the start again", n,
                       cluster->params->tiles);
     drain_reset(cluster);
+    drain_check_format(cluster, false, flags->now);
+    cluster->batch = 0;
     cluster->issuing = true;
     cluster->send_format = inst->dnode && inst->dbuf == 2;
     cluster->drain_left = n;
@@ -201,8 +237,9 @@ void collector_step(struct cluster *cluster, const struct cluster_flags *flags, 
     bool word = cluster->ring_out < cluster->ring_pushed &&
                 ring_at(cluster, cluster->ring_out)->push + cluster->fall_through <= now &&
                 bank->count < cluster->burst_words;
-    bool hand =
-        cluster->sender == SENDER_IDLE && bank->count && (bank->count == cluster->burst_words || flags->drain_idle);
+    /* never both in a sound program; after cluster.drain_over_fused the counters may say idle with words queued */
+    bool closes = bank->count == cluster->burst_words || flags->drain_idle;
+    bool hand = !word && cluster->sender == SENDER_IDLE && bank->count && closes;
     bool room = cluster->write_port == FLIT_NONE || taken;
     if (taken)
         cluster->write_port = FLIT_NONE;

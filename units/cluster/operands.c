@@ -13,7 +13,6 @@ static void check_under_sweep(struct cluster *cluster, unsigned side, unsigned e
 static void commit(struct cluster *cluster, unsigned side, unsigned entry, cycle_t now) {
     bit_set(cluster->written[side], entry);
     cluster->counts.entries_written++;
-    check_under_sweep(cluster, side, entry, now);
     cluster_event(cluster, "operand entry written", side, entry, now + 1);
 }
 
@@ -21,10 +20,20 @@ static void commit(struct cluster *cluster, unsigned side, unsigned entry, cycle
 static bool place_register(struct cluster *cluster, unsigned side, unsigned entry, unsigned word,
                            const struct word256 *data, cycle_t now) {
     enum mxfp7_packing packing = side ? MXFP7_COLUMNS : MXFP7_ROWS;
+    unsigned name = side * 2 * BANK_ENTRIES + entry;
+    bool foreign = cluster->assembly_seen && cluster->assembly_entry != name;
+    cluster->assembly_entry = name;
+    cluster->assembly_seen |= 1u << word;
+    if (foreign || (word == 3 && cluster->assembly_seen != 0xF))
+        hazard_report(cluster->hazards, "cluster.entry_mixed", now, cluster->name,
+                      "word %u of entry %u, side %c, meets words of another entry in the assembly register", word,
+                      entry, side ? 'B' : 'A');
     mxfp7_place(&cluster->assembly, packing, word, data);
     if (word != 3)
         return false;
+    cluster->assembly_seen = 0;
     cluster->store[side][entry] = cluster->assembly;
+    check_under_sweep(cluster, side, entry, now);
     commit(cluster, side, entry, now);
     return true;
 }
@@ -38,6 +47,7 @@ bool operand_place(struct cluster *cluster, unsigned side, unsigned entry, unsig
         return place_register(cluster, side, entry, word, data, now);
     mxfp7_place(&cluster->store[side][entry], side ? MXFP7_COLUMNS : MXFP7_ROWS, word, data);
     cluster->words_seen[side][entry] |= 1u << word;
+    check_under_sweep(cluster, side, entry, now); /* a sweep may read it between its words */
     if (cluster->words_seen[side][entry] != 0xF)
         return false;
     cluster->words_seen[side][entry] = 0;

@@ -21,6 +21,12 @@ static bool in_range(const struct cluster *cluster, unsigned buf, uint32_t offse
     }
 }
 
+/* A flit from the cluster's own coordinate may also come from another mesh. */
+static bool sends_to_itself(const struct cluster *cluster) {
+    const struct destination *to = &cluster->destination;
+    return to->dnode && !to->dfin && to->dst_x == cluster->x && to->dst_y == cluster->y;
+}
+
 static void open_burst(struct cluster *cluster, const struct flit *flit, cycle_t now) {
     struct peer_stream *peer = &cluster->peer;
     const struct word256 *payload = &flit->payload;
@@ -44,7 +50,7 @@ static void open_burst(struct cluster *cluster, const struct flit *flit, cycle_t
                       "counted out, nothing written",
                       len + 1, peer->buf, peer->offset);
     }
-    if (peer->buf == BUFFER_TILE && flit->src_x == cluster->x && flit->src_y == cluster->y)
+    if (peer->buf == BUFFER_TILE && flit->src_x == cluster->x && flit->src_y == cluster->y && sends_to_itself(cluster))
         hazard_report(cluster->hazards, "cluster.self_peer", now, cluster->name,
                       "the cluster sends a resident tile to itself");
     cluster_event(cluster, "burst opened", peer->buf, peer->offset, now);
@@ -99,6 +105,10 @@ void peer_pop(struct cluster *cluster, const struct flit *flit, cycle_t now) {
                       "a data flit from (%u,%u) with last=%u inside a burst of (%u,%u) with %u flits to come: two "
                       "senders are spliced",
                       flit->src_x, flit->src_y, flit->last, peer->src_x, peer->src_y, peer->left);
+    if (flit->src_x == peer->src_x && flit->src_y == peer->src_y && flit->last != (peer->left == 1))
+        hazard_report(cluster->hazards, "cudata.last_mismatch", now, cluster->name,
+                      "`last` of a data flit from (%u,%u) disagrees with the announced length", flit->src_x,
+                      flit->src_y);
     if (!peer->bad)
         take_granule(cluster, flit, now);
     peer->offset++;

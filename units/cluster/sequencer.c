@@ -15,7 +15,7 @@ static bool asks_memory(const struct cluster *cluster) {
     return true;
 }
 
-static void build_request(struct cluster *cluster) {
+void sequencer_request(struct cluster *cluster) {
     const struct cluster_inst *inst = &cluster->inst;
     struct flit_pool *pool = cluster->context.pool;
     unsigned n = inst->n ? inst->n : 1, flags = 0x40; /* STREAM */
@@ -29,7 +29,8 @@ static void build_request(struct cluster *cluster) {
                           .src_y = cluster->y,
                           .type = FLIT_MEM_RD_REQ,
                           .txn = inst->eoff,
-                          .last = 1};
+                          .last = 1,
+                          .note = NOTE_FILL + inst->sel + 2 * bank_of(cluster, inst->fbank)};
     word_set(&flit->payload, 216, 40, inst->addr);
     word_set(&flit->payload, 208, 8, 3);
     word_set(&flit->payload, 200, 8, flags);
@@ -45,9 +46,10 @@ static void check_fill(struct cluster *cluster, cycle_t now) {
     if (n >= 256)
         hazard_report(cluster->hazards, "cluster.fill_count", now, cluster->name,
                       "a FILL of %u entries asks for %u and waits for ever: the count has eight bits", n, n % 256);
-    if (inst->eoff + n > BANK_ENTRIES)
+    if (inst->eoff + n > bank_entries(cluster, inst->sel))
         hazard_report(cluster->hazards, "cluster.fill_wraps", now, cluster->name,
-                      "a FILL of %u entries from entry %u wraps to entry 0 of its bank", n, inst->eoff);
+                      "a FILL of %u entries from entry %u wraps to entry 0 of its bank of %u", n, inst->eoff,
+                      bank_entries(cluster, inst->sel));
     for (unsigned peer = 0; peer < inst->npeer; peer++)
         if (inst->peer[peer] == node_byte(cluster->x, cluster->y))
             hazard_report(cluster->hazards, "cluster.peer_self", now, cluster->name,
@@ -66,8 +68,10 @@ static void take(struct cluster *cluster, struct unit_io *io) {
     if (cluster->state != SEQUENCER_FILL)
         return;
     check_fill(cluster, io->now);
-    if (asks_memory(cluster))
-        build_request(cluster);
+    if (cluster->params->rendezvous && cluster->inst.npeer)
+        rendezvous_begin(cluster);
+    else if (asks_memory(cluster))
+        sequencer_request(cluster);
 }
 
 static bool gemm_may_start(const struct cluster *cluster, const struct cluster_flags *flags) {
@@ -76,13 +80,13 @@ static bool gemm_may_start(const struct cluster *cluster, const struct cluster_f
     bool wide = tile >= WIDE_TILE, wait = wide ? flags->sweep_busy : flags->cluster_busy;
     if (wide && cluster->params->sweep_wait == SWEEP_WAIT_ISSUED)
         wait = cluster->sweep.running;
-    return !wait && (!inst->emit || flags->drain_idle) && !flags->open;
+    return !wait && ((!inst->emit && !forwards(cluster, inst)) || flags->drain_idle) && !flags->open;
 }
 
 static void gemm_step(struct cluster *cluster, const struct cluster_flags *flags) {
     cycle_t now = flags->now;
     if (cluster->started == CYCLE_NEVER) {
-        if (cluster->inst.emit)
+        if (cluster->inst.emit || forwards(cluster, &cluster->inst))
             drain_latch(cluster, now);
         if (gemm_may_start(cluster, flags)) {
             cluster->started = now;

@@ -26,18 +26,24 @@ void sweep_prepare(struct cluster *cluster, cycle_t now) {
                             .nk = at_least_one(inst->nk),
                             .acc = inst->acc,
                             .emit = inst->emit,
+                            .fwd = forwards(cluster, inst),
                             .anchor = inst->anchor,
                             .aoff = inst->aoff,
                             .boff = inst->boff,
-                            .abank = inst->abank,
-                            .bbank = inst->bbank};
+                            .abank = bank_of(cluster, inst->abank),
+                            .bbank = bank_of(cluster, inst->bbank)};
     sweep->pace = pace_of(cluster, sweep->gm * sweep->gn, inst->nk);
-    if (inst->emit)
+    if (inst->emit || sweep->fwd) {
         drain_reset(cluster);
-    if (sweep->aoff + sweep->gm * sweep->nk > BANK_ENTRIES || sweep->boff + sweep->gn * sweep->nk > BANK_ENTRIES)
+        if (!sweep->fwd)
+            drain_check_format(cluster, true, now);
+        cluster->batch = sweep->gm * sweep->gn * (sweep->fwd ? 2 : 1);
+    }
+    if (sweep->aoff + sweep->gm * sweep->nk > bank_entries(cluster, 0) ||
+        sweep->boff + sweep->gn * sweep->nk > bank_entries(cluster, 1))
         hazard_report(
             cluster->hazards, "cluster.l1_offset_wraps", now, cluster->name,
-            "a sweep of %ux%ux%u from A entry %u and B entry %u runs past a bank's 256 entries and wraps in it",
+            "a sweep of %ux%ux%u from A entry %u and B entry %u runs past the end of its bank and wraps in it",
             sweep->gm, sweep->gn, sweep->nk, sweep->aoff, sweep->boff);
     if (sweep->gm * sweep->gn > cluster->params->tiles)
         hazard_report(cluster->hazards, "cluster.tile_wraps", now, cluster->name,
@@ -59,6 +65,30 @@ static const struct mxfp7_entry *operand(struct cluster *cluster, unsigned side,
     return &cluster->store[side][entry];
 }
 
+static void issued(struct cluster *cluster, uint32_t address, cycle_t now) {
+    cluster_event(cluster, "issue", address, 0, now);
+    cluster->sweep.last_issue = now;
+    cluster->sweep.issued_any = true;
+    cluster->busy_until = now + ISSUE_TO_COMMAND + COMMAND_BUSY;
+}
+
+static void count_emit(struct cluster *cluster, cycle_t now) {
+    cluster->emit_times[cluster->emits_issued++ % G_N_ELEMENTS(cluster->emit_times)] = now;
+}
+
+/* What-if FWD (§10.3): two granules of the block leave, so the next issue is two cycles later at the earliest. */
+static void issue_forward(struct cluster *cluster, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
+                          cycle_t now) {
+    struct word256 granules[2];
+    acc_forward(cluster, a, b, granules);
+    drain_queue_push(cluster, &granules[0], now + ISSUE_TO_COMMAND + COMMAND_TO_SEND);
+    drain_queue_push(cluster, &granules[1], now + ISSUE_TO_COMMAND + COMMAND_TO_EMIT);
+    count_emit(cluster, now);
+    count_emit(cluster, now);
+    cluster->counts.forwarded++;
+    issued(cluster, 0, now);
+}
+
 static void issue(struct cluster *cluster, cycle_t now) {
     struct sweep *sweep = &cluster->sweep;
     uint32_t address = (sweep->g * sweep->gn + sweep->h) & (cluster->params->tiles - 1);
@@ -68,6 +98,10 @@ static void issue(struct cluster *cluster, cycle_t now) {
         operand(cluster, 1, sweep->bbank, sweep->boff + sweep->h * sweep->nk + sweep->kb, now);
     bool load = sweep->kb == 0 && !sweep->acc;
     bool last_block = sweep->kb == sweep->nk - 1;
+    if (sweep->fwd && last_block) {
+        issue_forward(cluster, a, b, now);
+        return;
+    }
     acc_block(cluster, address, a, b, load, now + ISSUE_TO_COMMAND);
     if (load) {
         cluster->counts.load++;
@@ -75,16 +109,14 @@ static void issue(struct cluster *cluster, cycle_t now) {
         struct word256 out;
         cluster->counts.add_emit++;
         cluster->counts.saturated += fp22_tile_emit(cluster->tile[address], cluster->params->accumulator_bits, &out);
-        cluster->emit_times[cluster->emits_issued++ % G_N_ELEMENTS(cluster->emit_times)] = now;
+        count_emit(cluster, now);
         drain_queue_push(cluster, &out, now + ISSUE_TO_COMMAND + COMMAND_TO_EMIT);
     } else {
         cluster->counts.add++;
     }
     if (load && last_block && sweep->emit) /* counted out, but never produced (§3.11) */
-        cluster->emit_times[cluster->emits_issued++ % G_N_ELEMENTS(cluster->emit_times)] = now;
-    sweep->last_issue = now;
-    sweep->issued_any = true;
-    cluster->busy_until = now + ISSUE_TO_COMMAND + COMMAND_BUSY;
+        count_emit(cluster, now);
+    issued(cluster, address, now);
 }
 
 /* Next (kb, g, h); false after the last one. */
@@ -111,9 +143,10 @@ enum cluster_cause sweep_step(struct cluster *cluster, const struct cluster_flag
         cluster->counts.pacing_cycles++;
         return CAUSE_PACING;
     }
+    bool forwarded = sweep->fwd && sweep->kb == sweep->nk - 1;
     issue(cluster, flags->now);
     sweep->running = advance(sweep);
-    sweep->wait = sweep->pace;
+    sweep->wait = forwarded ? MAX(sweep->pace, 1) : sweep->pace;
     return CAUSE_COMPUTE;
 }
 

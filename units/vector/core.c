@@ -24,7 +24,7 @@ enum {
     REQUEST_CHECK = 5,     /* a walk's length is looked at in g + 5 */
     REQUEST_FIRST = 6,     /* first word put, or read for a drain, in g + 6 */
     DRAIN_READ = 2,        /* a word read in t is put in t + 2 at the earliest */
-    PACKED_WORDS = 8,      /* what-if: instruction words that fill a payload (§7.3) */
+    IMEM_WORDS_MAX = 8,    /* instruction words that fill a payload (§7.3) */
     FOOTPRINT_CLEAN = 320, /* words a kernel could touch without the defect measured on a card (§7.10) */
 };
 
@@ -57,7 +57,8 @@ struct stream {
 struct core {
     const char *name;
     struct hazard_log *hazards;
-    bool has_expsum, rtl_defects, packed;
+    bool has_expsum, rtl_defects;
+    unsigned words_per_flit; /* instruction words */
     struct vector_trace trace;
     struct account account;
     uint64_t instructions;
@@ -74,6 +75,7 @@ struct core {
     uint16_t pc;
     struct loop loop;
     cycle_t executed; /* x */
+    uint16_t executed_pc;
     struct vector_word words[CHAIN_STAGES];
     struct lane_work work;
     cycle_t clear; /* first cycle in which the registers it names have no writes outstanding */
@@ -127,16 +129,16 @@ static void imem_write(struct core *core, unsigned address, uint32_t word) {
     core->imem_set[address % VECTOR_IMEM_WORDS / 64] |= UINT64_C(1) << address % 64;
 }
 
-/* What-if: a flit that announces start address and number of words, then flits of eight words each (§7.3). */
+/* What-if: a flit that announces start address and number of words, then flits of several words each (§7.3). */
 static bool take_packed(struct core *core, const struct word256 *payload, const struct vector_envelope *envelope) {
     if (core->packed_left) {
-        unsigned words = MIN(core->packed_left, (unsigned)PACKED_WORDS);
+        unsigned words = MIN(core->packed_left, core->words_per_flit);
         for (unsigned i = 0; i < words; i++)
             imem_write(core, core->packed_pc++, (uint32_t)word_get(payload, 32 * i, 32));
         core->packed_left -= words;
         return true;
     }
-    if (!core->packed || envelope->op != VECTOR_IMEM)
+    if (core->words_per_flit == 1 || envelope->op != VECTOR_IMEM)
         return false;
     core->packed_pc = envelope->pc;
     core->packed_left = envelope->word;
@@ -729,6 +731,7 @@ static void (*const execute_op[VECTOR_OPS])(struct core *core, cycle_t now) = {
 
 static void execute(struct core *core, struct unit_io *io) {
     core->executed = io->now;
+    core->executed_pc = core->pc;
     tell(core, VECTOR_EVENT_EXECUTE, io->now, core->pc);
     vector_word_decode(imem_read(core, core->pc, io->now), &core->words[0]);
     core->pc = (core->pc + 1) % VECTOR_IMEM_WORDS;
@@ -775,7 +778,7 @@ static void *create(const struct unit_context *context) {
     core->hazards = context->hazards;
     core->has_expsum = params->has_expsum;
     core->rtl_defects = defects;
-    core->packed = params->imem_words_per_flit == PACKED_WORDS;
+    core->words_per_flit = CLAMP(params->imem_words_per_flit, 1, IMEM_WORDS_MAX);
     core->phase = idle;
     core->next = CYCLE_NEVER;
     for (unsigned d = 0; d < DESCRIPTORS; d++)
@@ -840,7 +843,7 @@ static char *waits_for(const void *unit, cycle_t now) {
     const char *what = waits[core->account.cause];
     if (core->phase == hang)
         what = "outstanding writes that never come, left by an ALU instruction in TREE mode";
-    return g_strdup_printf("the %s at word %u waits for %s", vector_op_name(core->words[0].op), core->pc,
+    return g_strdup_printf("the %s at word %u waits for %s", vector_op_name(core->words[0].op), core->executed_pc,
                            what ? what : "nothing: it executes");
 }
 
@@ -886,6 +889,7 @@ static void digest(const void *unit, void (*feed)(void *to, const void *data, si
     vector_snapshot(unit, state);
     feed(to, state, sizeof *state);
     feed(to, core->imem, sizeof core->imem);
+    feed(to, core->descriptors, sizeof core->descriptors);
     feed(to, &core->instructions, sizeof core->instructions);
     g_free(state);
 }

@@ -72,7 +72,7 @@ struct vector_state {
     unsigned vl;
     enum vector_mode mode;
     struct word256 l1[L1_WORDS];
-    unsigned l1_words;
+    uint64_t l1_words; /* no padding: the state is fed to the digest as it lies in memory */
     uint64_t beats, tails, l1_writes, read_requests, write_words;
 };
 

@@ -18,14 +18,6 @@ enum {
     WHOLE_CHUNK = 0xFFFF,
 };
 
-/* Which of A (bit 0), B (1), C (2) an opcode looks at; opcodes above act as one-operand ones in a chain (§7.5, §7.6).
- */
-static const uint8_t op_reads[VEC_RSQRT + 1] = {
-    [VEC_MOV] = 1,   [VEC_NEG] = 1,   [VEC_ABS] = 1,  [VEC_ADD] = 5,  [VEC_SUB] = 5, [VEC_MUL] = 3,
-    [VEC_FMA] = 7,   [VEC_FNMA] = 7,  [VEC_MAX] = 3,  [VEC_MIN] = 3,  [VEC_SEL] = 7, [VEC_CMPLT] = 3,
-    [VEC_CMPGT] = 3, [VEC_CMPEQ] = 3, [VEC_EXP2] = 1, [VEC_LOG2] = 1, [VEC_INV] = 1, [VEC_RSQRT] = 1,
-};
-
 /* Lanes a mode gives a beat: 16x1, 8x2, 4x4 (§7.6), by number of stages. */
 static unsigned beat_width(unsigned stages) {
     return LANES / stages;
@@ -94,7 +86,7 @@ void lanes_chain_gather(struct lanes *lanes, unsigned stage, const struct vector
     struct stage *to = &chain->stage[stage];
     *to =
         (struct stage){.op = word->op, .select = {word->sa, word->sb, word->sc}, .reg = {word->va, word->vb, word->vc}};
-    unsigned reads = word->op <= VEC_RSQRT ? op_reads[word->op] : 1;
+    unsigned reads = vector_op_reads[word->op];
     for (unsigned i = 0; i < 3; i++) {
         if (to->select[i] == VECTOR_SELECT_S)
             to->value[i] = reads >> i & 1 ? lanes_scalar(lanes, to->reg[i], now) : lanes->s[to->reg[i]];
@@ -156,14 +148,7 @@ static uint16_t compute(struct lanes *lanes, const struct stage *stage, const ui
     }
     if (stage->op == VEC_EXP2)
         note_range(lanes, in[0], width, now);
-    uint16_t truths = 0;
-    for (unsigned lane = 0; lane < width; lane++) {
-        struct e8m15_result result =
-            e8m15_alu((enum vec_op)stage->op, in[0][lane], in[1][lane], in[2][lane], lanes->range);
-        out[lane] = result.value;
-        truths |= (uint16_t)(result.predicate << lane);
-    }
-    return truths;
+    return (uint16_t)e8m15_alu_lanes((enum vec_op)stage->op, in[0], in[1], in[2], width, out, lanes->range);
 }
 
 /* Stages 1..D-1 of a beat, each on the result of the one before. */
@@ -329,7 +314,7 @@ static void first_stage(struct lanes *lanes, const struct stage *stage, struct b
         if (stage->select[i] != VECTOR_SELECT_V)
             continue;
         operands[i] = &lanes->v[stage->reg[i]][element];
-        if (op_reads[stage->op] >> i & 1)
+        if (vector_op_reads[stage->op] >> i & 1)
             lanes_check_read(lanes, stage->reg[i], beat->chunk, wanted, now);
     }
     beat->truths = compute(lanes, stage, operands, beat->width, beat->value, now);

@@ -24,6 +24,7 @@ void way_out_put(struct way_out *out, const struct request *request, cycle_t now
 
 static struct flit *load(struct way_out *out, struct flit_pool *pool, enum flit_type type, unsigned x, unsigned y) {
     out->send = flit_new(pool);
+    out->send_type = type;
     struct flit *flit = flit_at(pool, out->send);
     *flit = (struct flit){.dst_x = (uint16_t)x,
                           .dst_y = (uint16_t)y,
@@ -126,5 +127,6 @@ bool way_out_busy(const struct way_out *out, const struct local_store *l1) {
 }
 
 bool way_out_drains(const struct way_out *out) {
-    return out->half || out->send != FLIT_NONE || (request_waits(out) && out->queued.kind != REQUEST_FILL);
+    bool sending = out->send != FLIT_NONE && out->send_type != FLIT_CU_SIGNAL && out->send_type != FLIT_MEM_RD_REQ;
+    return out->half || sending || (request_waits(out) && out->queued.kind != REQUEST_FILL);
 }

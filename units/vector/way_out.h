@@ -33,7 +33,8 @@ struct way_out {
     bool full, announced;
     cycle_t full_from, taken; /* taken: CYCLE_NEVER while the word still waits */
     flit_index send;          /* S */
-    bool half;                /* the data of a write waits to follow its request */
+    enum flit_type send_type;
+    bool half; /* the data of a write waits to follow its request */
     struct word256 half_word;
     uint64_t read_requests, write_words;
 };

@@ -1,0 +1,12 @@
+program (1,1)
+fill addr=0x0 n=4 peers=(1,2) last
+program (1,2)
+nop
+nop
+nop
+nop
+nop
+nop
+nop
+nop
+fill addr=0x0 n=4 peers=(1,1) last

@@ -1,0 +1,2 @@
+poll CTRL value=1
+done

@@ -1,0 +1,7 @@
+program (1,1)
+data buf_id=0 offset=4096 len=0
+raw 0000000000000000000000000000000000000000000000000000000000000000 type=CU_DATA last
+write SIG_DONE=0
+credit 30
+kick
+done

@@ -1,0 +1,3 @@
+# also: cluster.response_held
+program (1,1)
+fill addr=0x0 n=4 peers=(1,2) last

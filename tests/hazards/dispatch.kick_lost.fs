@@ -1,0 +1,3 @@
+write PROG_LEN=0
+write PROG_KICK=1
+done

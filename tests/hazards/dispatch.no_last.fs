@@ -1,0 +1,2 @@
+program (1,1)
+nop

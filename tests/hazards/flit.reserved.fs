@@ -1,0 +1,2 @@
+program (1,1)
+nop rsvd=1 last

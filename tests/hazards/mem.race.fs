@@ -1,0 +1,7 @@
+program (1,2)
+fill addr=0x20000 n=250 last
+program (1,1)
+fill addr=0x0 n=2
+fill addr=0x1000 n=2 sel=b
+gemm gm=2 gn=2 nk=1
+drain addr=0x27000 n=4 last

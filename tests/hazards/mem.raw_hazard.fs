@@ -1,0 +1,6 @@
+program (1,1)
+fill addr=0x0 n=2
+fill addr=0x1000 n=2 sel=b
+gemm gm=2 gn=2 nk=1
+drain addr=0x20000 n=4
+fill addr=0x20000 n=1 last

@@ -1,0 +1,5 @@
+program (1,1)
+fill addr=0x0 n=2
+fill addr=0x1000 n=2 sel=b
+gemm gm=2 gn=2 nk=1
+run pc=0 last

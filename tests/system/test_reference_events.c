@@ -1,0 +1,16 @@
+/* Event traces: the cycle of every event of a run. */
+#include "reference_runs.h"
+
+enum {
+    RUNS_EXPECTED = 5,
+};
+
+static void every_run_is_exact(void) {
+    reference_runs_exact("event_traces.json", RUNS_EXPECTED);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/events/recorded/every_run_is_exact", every_run_is_exact);
+    return g_test_run();
+}

@@ -1,0 +1,5 @@
+# x y
+# Inputs v1 .. v3, result v0; see workloads/vector_program.h.
+.kernel mul
+    vmul v0, v1, v2
+.end

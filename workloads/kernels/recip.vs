@@ -1,0 +1,5 @@
+# 1 / x
+# Inputs v1 .. v3, result v0; see workloads/vector_program.h.
+.kernel recip
+    vinv v0, v1
+.end

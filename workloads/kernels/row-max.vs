@@ -1,0 +1,8 @@
+# The largest of the row, in every element
+# Inputs v1 .. v3, result v0; see workloads/vector_program.h.
+.kernel row-max
+    vsetmode tree
+    vred.max s1, v1, v1
+    vsetmode flat
+    vbcast v0, s1
+.end

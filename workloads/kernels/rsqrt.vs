@@ -1,0 +1,5 @@
+# 1 / sqrt(x)
+# Inputs v1 .. v3, result v0; see workloads/vector_program.h.
+.kernel rsqrt
+    vrsqrt v0, v1
+.end

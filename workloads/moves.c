@@ -1,0 +1,42 @@
+/* Mover rounds; see moves.h. */
+#include "workloads/moves.h"
+
+static void add(struct round *round, uint8_t op, uint64_t address, uint64_t data, uint64_t mask) {
+    round->commands[round->command_count++] =
+        (struct control_command){.op = op, .address = address, .data = data, .mask = mask};
+}
+
+static struct round new_round(unsigned room) {
+    return (struct round){.commands = g_new0(struct control_command, room)};
+}
+
+static void end_round(GArray *rounds, struct round *round) {
+    add(round, CONTROL_DONE, 0, 0, 0);
+    g_array_append_val(rounds, *round);
+}
+
+uint64_t move_rounds_append(GArray *rounds, const GArray *moves, unsigned room) {
+    uint64_t writes = 0;
+    if (!moves->len)
+        return 0;
+    struct round round = new_round(room);
+    for (guint m = 0; m < moves->len; m++) {
+        const struct move *move = &g_array_index(moves, struct move, m);
+        /* the writes, the poll, and DONE behind the last move */
+        if (round.command_count && round.command_count + move->count + 2 > room) {
+            end_round(rounds, &round);
+            round = new_round(room);
+        }
+        for (unsigned w = 0; w < move->count; w++)
+            add(&round, CONTROL_WR, AGENT_AUX_CFG + move->writes[w].offset, move->writes[w].value, 0);
+        add(&round, CONTROL_POLL, AGENT_AUX_STAT, 0, 1); /* not busy any more */
+        writes += move->count;
+    }
+    end_round(rounds, &round);
+    return writes;
+}
+
+void move_round_clear(struct round *round) {
+    g_free(round->commands);
+    *round = (struct round){0};
+}
