@@ -116,14 +116,20 @@ static void connect(struct mesh *mesh, struct router *router) {
     }
 }
 
+/* Bytes of an input with its ring, in whole cache lines. */
+static uint32_t input_stride(const struct mesh_part *part) {
+    size_t size = sizeof(struct router_input) + part->capacity * sizeof(struct router_word);
+    return (uint32_t)((size + BOUNDARY_LINE - 1) / BOUNDARY_LINE * BOUNDARY_LINE);
+}
+
 static void router_init(struct mesh_part *part, uint32_t index, unsigned x, unsigned y) {
     struct router *router = &part->routers[index];
     *router = (struct router){.part = part, .stepped = CYCLE_NEVER, .index = index};
     router->x = (uint16_t)x;
     router->y = (uint16_t)y;
     router->end = &part->ends[(size_t)index * ROUTER_PORTS];
-    for (unsigned port = 0; port < ROUTER_PORTS; port++)
-        router->in[port].ring = &part->rings[((size_t)index * ROUTER_PORTS + port) * part->capacity];
+    router->input_stride = input_stride(part);
+    router->inputs = part->inputs + (size_t)index * ROUTER_PORTS * router->input_stride;
 }
 
 static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count, const struct noc_params *noc,
@@ -140,7 +146,7 @@ static void part_init(struct mesh *mesh, struct mesh_part *part, uint32_t count,
     }
     part->words = (count + 63) / 64;
     part->routers = g_aligned_alloc0(count, sizeof(struct router), BOUNDARY_LINE);
-    part->rings = g_new(struct router_word, (size_t)count * ROUTER_PORTS * part->capacity);
+    part->inputs = g_aligned_alloc0((size_t)count * ROUTER_PORTS, input_stride(part), BOUNDARY_LINE);
     part->ends = g_new0(struct router_end, (size_t)count * ROUTER_PORTS);
     part->arrivals = g_new0(uint8_t, (size_t)wheel * count);
     part->due = g_new0(uint64_t, (size_t)wheel * part->words);
@@ -201,7 +207,7 @@ static void part_clear(struct mesh_part *part) {
     for (uint32_t i = 0; i < part->count; i++)
         g_free(part->routers[i].feed);
     g_aligned_free(part->routers);
-    g_free(part->rings);
+    g_aligned_free(part->inputs);
     g_free(part->ends);
     g_free(part->arrivals);
     g_free(part->due);
@@ -432,7 +438,7 @@ uint64_t mesh_hol_cycles(const struct mesh *mesh) {
 static uint64_t router_held(const struct router *router) {
     uint64_t held = (unsigned)__builtin_popcount(router->occupied) + (unsigned)__builtin_popcount(router->valid);
     for (unsigned port = 0; port < ROUTER_PORTS; port++)
-        held += router->in[port].count;
+        held += router_input(router, port)->count;
     return held;
 }
 
@@ -462,9 +468,9 @@ struct router_figures mesh_figures(const struct mesh *mesh, unsigned index) {
     const struct router *router = mesh->at[index];
     struct router_figures figures = {.x = router->x, .y = router->y};
     for (unsigned port = 0; port < ROUTER_PORTS; port++) {
-        figures.in[port] = router->in[port].counts;
+        figures.in[port] = router_input_counts(router, port);
         figures.out[port] = router->out[port].counts;
-        figures.max_depth[port] = router->in[port].peak;
+        figures.max_depth[port] = router_input(router, port)->peak;
     }
     return figures;
 }

@@ -32,7 +32,7 @@ struct mesh_part {
     uint32_t count;
     unsigned fall_through;
     unsigned capacity; /* words of an input FIFO */
-    struct router_word *rings;
+    char *inputs;      /* of all routers */
     struct router_end *ends;
     struct flit_pool *pool; /* for every flit taken or freed by the part's actor */
     /* Due wheel: bit a router, a row a cycle modulo `wheel`. */

@@ -39,7 +39,7 @@ unsigned router_route(const struct router *router, uint32_t destination) {
 
 void router_push(struct router *router, unsigned input, flit_index flit, uint32_t destination, cycle_t stamp) {
     struct mesh_part *part = router->part;
-    struct router_input *in = &router->in[input];
+    struct router_input *in = router_input(router, input);
     unsigned route = router_route(router, destination);
     unsigned held = router_input_held(router, input, stamp) + 1; /* alike on both sides of a pop in the same cycle */
     unsigned tail = in->head + in->count;
@@ -48,7 +48,7 @@ void router_push(struct router *router, unsigned input, flit_index flit, uint32_
     in->ring[tail] = (struct router_word){flit, destination | route << TAG_ROUTE_SHIFT};
     in->count++;
     in->peak = (uint16_t)MAX(in->peak, held);
-    in->counts.flits++;
+    in->flits++;
     mesh_arrive(part, router->index, input, stamp + part->fall_through);
 }
 
@@ -103,7 +103,7 @@ static inline bool hand_over(struct router *router, unsigned output, cycle_t now
 static inline void arrive(struct router *router, unsigned arrivals) {
     for (; arrivals; arrivals &= arrivals - 1) {
         unsigned input = (unsigned)__builtin_ctz(arrivals);
-        struct router_input *in = &router->in[input];
+        struct router_input *in = router_input(router, input);
         unsigned place = in->head + in->readable++;
         if (place >= router->part->capacity)
             place -= router->part->capacity;
@@ -121,7 +121,7 @@ static void illegal_turn(const struct router *router, unsigned input, unsigned o
 }
 
 static inline void load_slot(struct router *router, unsigned input, cycle_t now) {
-    struct router_input *in = &router->in[input];
+    struct router_input *in = router_input(router, input);
     in->slot = in->ring[in->head];
     unsigned route = in->slot.tag >> TAG_ROUTE_SHIFT;
     router->request[route] |= 1u << input;
@@ -166,7 +166,7 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
         router->out[output].counts.bare += !held;
         if (requests & (requests - 1))
             router->out[output].counts.lost += (unsigned)__builtin_popcount(requests) - 1;
-        router->out[output].word = router->in[input].slot;
+        router->out[output].word = router_input(router, input)->slot;
         router->valid |= bit;
         router->request[output] &= ~(1u << input);
         if (!router->request[output])
@@ -181,10 +181,10 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
 /* Slots that kept their flit. */
 static inline void note_blocked(struct router *router, unsigned waiting, unsigned idle, cycle_t now) {
     for (; waiting; waiting &= waiting - 1) {
-        struct router_input *in = &router->in[__builtin_ctz(waiting)];
-        in->counts.blocked++;
-        if (in->behind_any & idle) {
-            in->counts.hol_blocked++;
+        unsigned input = (unsigned)__builtin_ctz(waiting);
+        router->blocked[input]++;
+        if (router_input(router, input)->behind_any & idle) {
+            router->hol_blocked[input]++;
             mesh_note_hol(router->part, now);
         }
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/cycle.h"
@@ -62,16 +63,16 @@ struct router_word {
 };
 
 /* FIFO and holding slot. A word becomes readable in the cycle in which the router is stepped for its arrival, so no
- * word carries a time. One cache line. */
+ * word carries a time. The ring follows at once: a lightly used input touches one cache line. */
 struct router_input {
-    struct router_word *ring;
     uint16_t head, count;
     uint16_t readable; /* words from the head on that can be read; the others are on their way through the FIFO */
     uint16_t peak;
     uint16_t behind[ROUTER_PORTS]; /* readable words by the output they want */
     uint8_t behind_any;            /* the outputs with any, a bit each */
     struct router_word slot;
-    struct router_input_counts counts;
+    uint64_t flits; /* accepted */
+    struct router_word ring[];
 };
 
 struct router_output {
@@ -104,13 +105,24 @@ struct router {
     uint8_t allowed[ROUTER_PORTS]; /* inputs the crossbar connects to the output (§3.4) */
     struct router_end *end;        /* of every port */
     struct boundary **feed;        /* of every shared input */
-    struct router_input in[ROUTER_PORTS];
+    char *inputs;                  /* of the ports, input_stride bytes apart */
+    uint32_t input_stride;
     struct router_output out[ROUTER_PORTS];
+    uint64_t blocked[ROUTER_PORTS], hol_blocked[ROUTER_PORTS]; /* of inputs */
 };
+
+static inline struct router_input *router_input(const struct router *router, unsigned input) {
+    return (struct router_input *)(router->inputs + (size_t)input * router->input_stride);
+}
+
+static inline struct router_input_counts router_input_counts(const struct router *router, unsigned input) {
+    return (struct router_input_counts){router_input(router, input)->flits, router->blocked[input],
+                                        router->hol_blocked[input]};
+}
 
 /* Words an input FIFO held at the start of cycle now, before any push of that cycle. */
 static inline unsigned router_input_held(const struct router *router, unsigned input, cycle_t now) {
-    return router->in[input].count + (router->stepped == now && (router->popped >> input & 1));
+    return router_input(router, input)->count + (router->stepped == now && (router->popped >> input & 1));
 }
 
 /* One cycle; phase is the arbitration pointer, 0..4; arrivals are the inputs whose FIFO shows one more word from this
