@@ -582,7 +582,7 @@ struct recorder *recorder_new(const struct recorder_options *options, GError **e
     recorder->options.flit_file = recorder->flit_file = g_strdup(options->flit_file);
     recorder->observer = (struct run_observer){.self = recorder, .next = options->from, .look = look, .finish = finish};
     recorder->endpoint_hooks = (struct endpoint_trace){recorder, flit_in, flit_out, taken, retired};
-    recorder->port_hooks = (struct port_trace){recorder, port_event};
+    recorder->port_hooks = (struct port_trace){.self = recorder, .event = port_event};
     recorder->dispatch_hooks = (struct dispatch_trace){recorder, dispatch_event};
     for (unsigned i = 0; i < G_N_ELEMENTS(recorder->buffers); i++)
         recorder->buffers[i] = g_malloc(FILE_BUFFER);

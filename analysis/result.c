@@ -6,6 +6,7 @@
 
 #include "model/isa/wire.h"
 #include "model/keys.h"
+#include "noc/flex.h"
 #include "units/cluster/cluster.h"
 
 enum {

@@ -83,7 +83,7 @@ static int router_actor(const struct search *search, const struct router *router
     return actor(search, ACTOR_ROUTER, number * ROUTER_PORTS + input);
 }
 
-static int router_input(const struct search *search, const struct link_sink *out) {
+static int input_of(const struct search *search, const struct link_sink *out) {
     const struct router_end *end = out->self;
     return router_actor(search, end->router, end->input);
 }
@@ -116,10 +116,10 @@ static void look_at_router(struct search *search, const struct router *router) {
         int holder = receiver(search, router, output);
         const struct flit *flit = flit_at(router->part->pool, router->out[output].word.flit);
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
-            if (router->occupied >> input & 1 && router->in[input].slot.tag >> TAG_ROUTE_SHIFT == output)
+            if (router->occupied >> input & 1 && router_input(router, input)->slot.tag >> TAG_ROUTE_SHIFT == output)
                 wait(search, router_actor(search, router, input), holder, search->since,
                      "the receiver to take a flit for (%u,%u), in front of %u more", flit->dst_x, flit->dst_y,
-                     router->in[input].count + 1u);
+                     router_input(router, input)->count + 1u);
     }
 }
 
@@ -154,7 +154,7 @@ static void look_at_drain(struct search *search, unsigned u) {
         return;
     if (endpoint->output != FLIT_NONE) {
         const struct flit *flit = flit_at(endpoint->pool, endpoint->output);
-        wait(search, actor(search, ACTOR_DRAIN, u), router_input(search, &endpoint->out), cluster->account.since,
+        wait(search, actor(search, ACTOR_DRAIN, u), input_of(search, &endpoint->out), cluster->account.since,
              "the link to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
     } else {
         wait(search, actor(search, ACTOR_DRAIN, u), NOBODY, cluster->account.since,
@@ -243,7 +243,7 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     look_at_slots(search, port);
     if (port->output != FLIT_NONE) {
         const struct flit *flit = flit_at(port->pool, port->output);
-        wait(search, actor(search, ACTOR_EMIT, port->index), router_input(search, &port->out), port->account.since,
+        wait(search, actor(search, ACTOR_EMIT, port->index), input_of(search, &port->out), port->account.since,
              "the mesh to take a flit of type %u for (%u,%u)", flit->type, flit->dst_x, flit->dst_y);
     }
 }
@@ -277,7 +277,7 @@ static void look_at_dispatch(struct search *search) {
     if (dispatch->output != FLIT_NONE) {
         const struct flit *flit = flit_at(dispatch->pool, dispatch->output);
         const struct mem_port *port = &agent->ports[port_of_row(agent, flit->dst_y)];
-        wait(search, self, router_input(search, &port->out), search->since,
+        wait(search, self, input_of(search, &port->out), search->since,
              "the mesh to take an instruction for (%u,%u)", flit->dst_x, flit->dst_y);
     } else if (credit_out(dispatch)) {
         wait(search, self, working_unit(search), search->since,
@@ -452,11 +452,11 @@ static void add_queue(struct deadlock_report *report, const struct fifo *fifo, c
 
 static void list_input(struct deadlock_report *report, const struct search *search, const struct router *router,
                        unsigned input) {
-    if (router->in[input].count < router->part->capacity)
+    if (router_input(router, input)->count < router->part->capacity)
         return;
     g_autofree char *name = actor_name(search, router_actor(search, router, input));
     g_ptr_array_add(report->queues,
-                    g_strdup_printf("%s holds %u of %u", name, router->in[input].count, router->part->capacity));
+                    g_strdup_printf("%s holds %u of %u", name, router_input(router, input)->count, router->part->capacity));
 }
 
 static void list_queues(struct deadlock_report *report, const struct search *search) {
