@@ -163,7 +163,8 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
         if (!requests)
             continue;
         unsigned input = first_from[phase][requests];
-        router->out[output].counts.bare += !held;
+        if (held)
+            router->out[output].counts.chained++;
         if (requests & (requests - 1))
             router->out[output].counts.lost += (unsigned)__builtin_popcount(requests) - 1;
         router->out[output].word = router_input(router, input)->slot;
