@@ -129,6 +129,17 @@ static bool close_lookers(const struct options *options, struct lookers *lookers
     return true;
 }
 
+/* Synthetic traffic and joined meshes have no one system to look at. */
+static bool check_observed(const struct run *run, GError **error) {
+    if (!run->observers->len || run->observed)
+        return true;
+    g_set_error(
+        error, FS_ERROR, FS_ERROR_INPUT,
+        "flitsim run: --trace and --interval: workload %s on %s runs no units of one mesh, expected one that does",
+        run->workload->type->id, run->machine->name);
+    return false;
+}
+
 static int run_workload(const struct options *options, struct machine *machine, const struct workload *workload) {
     struct run run;
     GError *error = NULL;
@@ -137,7 +148,8 @@ static int run_workload(const struct options *options, struct machine *machine, 
     run.strict = options->strict;
     struct lookers lookers = {0};
     bool fine = (!workload->type->adjust || workload->type->adjust(workload, machine, &error)) &&
-                open_lookers(options, &run, &lookers, &error) && workload->type->run(&run, &error);
+                open_lookers(options, &run, &lookers, &error) && workload->type->run(&run, &error) &&
+                check_observed(&run, &error);
     int status = fine ? report(options, &run, &lookers, &error) : cli_fail(error);
     error = NULL;
     if (!close_lookers(options, &lookers, &error))

@@ -203,6 +203,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
                           .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
     g_assert(!run->observers->len || system->group_count == 1);
+    run->observed = true;
     if (run->observers->len)
         run->machine->engine.routers_per_actor = run->asked_grouping;
     system->agent.host = host->agent;

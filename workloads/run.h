@@ -67,6 +67,7 @@ struct run {
     bool answer_wrong;
     size_t answer_columns;   /* of the graded matrix, 0: a plain row */
     unsigned asked_grouping; /* engine.routers_per_actor, while an observer has it otherwise */
+    bool observed;           /* observers had something to look at */
     GPtrArray *observers;    /* of struct run_observer, not owned */
     GArray *facts;           /* of struct run_fact */
     bool dead;

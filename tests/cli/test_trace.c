@@ -300,6 +300,14 @@ static void a_traced_run_is_the_same(void) {
     json_decref(other);
 }
 
+/* A trace that could hold nothing is refused, not written empty. */
+static void what_cannot_be_traced_is_refused(void) {
+    assert_refused(
+        RUN("run", "mesh_4x4", "traffic:rate=0.1,cycles=100", "--out", folder, "--trace", "--quiet"),
+        "flitsim run: --trace and --interval: workload traffic on mesh_4x4 runs no units of one mesh, expected "
+        "one that does");
+}
+
 static void options_are_checked(void) {
     const struct {
         const char *option, *value, *message;
@@ -328,6 +336,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/trace/the_window_is_kept", the_window_is_kept);
     g_test_add_func("/trace/the_limit_is_told", the_limit_is_told);
     g_test_add_func("/trace/the_log_has_every_flit", the_log_has_every_flit);
+    g_test_add_func("/trace/what_cannot_be_traced_is_refused", what_cannot_be_traced_is_refused);
     g_test_add_func("/trace/options_are_checked", options_are_checked);
     int status = g_test_run();
     remove_tree(folder);
