@@ -448,18 +448,25 @@ static json_t *build_hazards(const struct hazard_log *log) {
 static json_t *build_deadlock(const struct run *run) {
     if (!run->dead)
         return json_null();
-    json_t *deadlock = json_object(), *waits = json_array();
+    json_t *deadlock = json_object(), *waits = json_array(), *queues = json_array();
     put_count(deadlock, "cycle", run->dead_cycle);
     put_text(deadlock, "reason", run->dead_reason);
-    for (guint i = 0; i < run->waits->len; i++) {
-        const struct run_wait *wait = g_ptr_array_index(run->waits, i);
+    put_text(deadlock, "id", run->deadlock.id);
+    put_count(deadlock, "circle", run->deadlock.circle);
+    for (guint i = 0; run->deadlock.waits && i < run->deadlock.waits->len; i++) {
+        const struct deadlock_wait *wait = g_ptr_array_index(run->deadlock.waits, i);
         json_t *object = json_object();
         put_text(object, "who", wait->who);
         put_text(object, "for", wait->what);
         put_text(object, "held_by", wait->held_by);
+        put_count(object, "since", wait->since);
+        put(object, "in_circle", json_boolean(wait->in_cycle));
         json_array_append_new(waits, object);
     }
+    for (guint i = 0; run->deadlock.queues && i < run->deadlock.queues->len; i++)
+        json_array_append_new(queues, json_string(g_ptr_array_index(run->deadlock.queues, i)));
     put(deadlock, "waits", waits);
+    put(deadlock, "full_queues", queues);
     return deadlock;
 }
 

@@ -4,7 +4,7 @@
 #include "analysis/result.h"
 
 enum {
-    BAR_WIDTH = 32
+    WAITS_SHOWN = 12, /* of a deadlock; result.json has all */
 };
 
 static double number(const json_t *object, const char *key) {
@@ -162,11 +162,23 @@ static void add_trouble(const json_t *result, GString *text) {
         json_string_value(json_object_get(item, "what")));
     if (!json_is_object(deadlock))
         return;
-    g_string_append_printf(text, "\ndeadlock in cycle %ld: %s\n", (long)count(deadlock, "cycle"),
-                           json_string_value(json_object_get(deadlock, "reason")));
-    json_array_foreach(json_object_get(deadlock, "waits"), index, item) g_string_append_printf(
-        text, "  %s waits for %s, held by %s\n", json_string_value(json_object_get(item, "who")),
-        json_string_value(json_object_get(item, "for")), json_string_value(json_object_get(item, "held_by")));
+    const char *id = json_string_value(json_object_get(deadlock, "id"));
+    g_string_append_printf(text, "\ndeadlock in cycle %ld: %s%s%s\n", (long)count(deadlock, "cycle"),
+                           json_string_value(json_object_get(deadlock, "reason")), id ? ", diagnosis " : "",
+                           id ? id : "");
+    json_array_foreach(json_object_get(deadlock, "waits"), index, item) {
+        const char *held_by = json_string_value(json_object_get(item, "held_by"));
+        if (index == WAITS_SHOWN) {
+            g_string_append_printf(text, "  and %zu more\n",
+                                   json_array_size(json_object_get(deadlock, "waits")) - index);
+            break;
+        }
+        g_string_append_printf(text, "%s %s waits for %s, held by %s, since cycle %ld\n",
+                               json_is_true(json_object_get(item, "in_circle")) ? "->" : "  ",
+                               json_string_value(json_object_get(item, "who")),
+                               json_string_value(json_object_get(item, "for")), held_by ? held_by : "nobody",
+                               (long)count(item, "since"));
+    }
 }
 
 char *result_summary(const json_t *result) {

@@ -32,7 +32,7 @@ static bool check_machine(const struct json_source *source, GString *report, GSt
     struct machine machine;
     if (!config_read_machine(&machine, source, error))
         return false;
-    if (!system_buildable(&machine, error)) {
+    if (!system_check(&machine, error)) {
         g_prefix_error(error, "%s:1:1: ", source->file);
         machine_clear(&machine);
         return false;

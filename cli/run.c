@@ -210,7 +210,7 @@ int command_run(int argc, char **argv) {
     if (!config_load_machine(&machine, argv[1], options.sets, &error)) {
         status = cli_fail(error);
     } else {
-        if (!system_buildable(&machine, &error)) {
+        if (!system_check(&machine, &error)) {
             g_prefix_error(&error, "%s:1:1: ", argv[1]);
             status = cli_fail(error);
         } else if (!workload_load(&workload, argv[2], options.sets, &error)) {

@@ -80,7 +80,7 @@ const struct config_key machine_keys[] = {
     NUMBER(memory.crossing, 8, 1, 1024, "cycles", "X: time through a clock-crossing FIFO of the converged attachment."),
     NUMBER(memory.queue_depth, 64, 1, 65536, "flits", "Intake queues of a memory port, one for reads, one for writes."),
     NUMBER(memory.queue_margin, 4, 0, 65535, "flits", "A memory port is busy when an intake queue is this close to full."),
-    NUMBER(memory.write_slots, 16, 1, 1024, "slots", "Open writes per memory port; two per writing unit or writes can deadlock."),
+    NUMBER(memory.write_slots, 16, 1, 64, "slots", "Open writes per memory port; two per writing unit or writes can deadlock."),
     NUMBER(memory.write_burst, 8, 1, 16, "words", "Words a unit collects into one write burst; 1 gives a descriptor per word."),
     NUMBER(memory.reads_in_flight, 1, 1, 64, "bursts", "Read bursts a requester may have in the memory path."),
     NUMBER(memory.address_queue, 16, 1, 65536, "addresses", "Crossing queues for read and for write addresses."),

@@ -61,7 +61,7 @@ static bool check_port(const struct mem_port *port, cycle_t now) {
     return false;
 }
 
-bool system_check(struct system *system, cycle_t now) {
+bool system_balances(struct system *system, cycle_t now) {
     uint64_t live = system_flits_live(system), held = system_flits_held(system);
     bool balances = live == held;
     if (!balances)

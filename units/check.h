@@ -8,4 +8,4 @@ uint64_t system_flits_live(const struct system *system);
 uint64_t system_flits_held(const struct system *system);
 
 /* Reports what does not balance: net.leak, cu.signal_balance, wr.ack_balance. True if everything does. */
-bool system_check(struct system *system, cycle_t now);
+bool system_balances(struct system *system, cycle_t now);

@@ -2,6 +2,8 @@
  * to who holds what it waits for. */
 #include "units/deadlock.h"
 
+#include "noc/flex.h"
+
 #include <string.h>
 
 #include "units/cluster/cluster.h"
@@ -83,8 +85,10 @@ static int router_actor(const struct search *search, const struct router *router
     return actor(search, ACTOR_ROUTER, number * ROUTER_PORTS + input);
 }
 
-static int input_of(const struct search *search, const struct link_sink *out) {
+static int link_input(const struct search *search, const struct link_sink *out) {
     const struct router_end *end = out->self;
+    if (search->system->mesh.flex) /* the what-if network shows no routers */
+        return NOBODY;
     return router_actor(search, end->router, end->input);
 }
 
@@ -154,7 +158,7 @@ static void look_at_drain(struct search *search, unsigned u) {
         return;
     if (endpoint->output != FLIT_NONE) {
         const struct flit *flit = flit_at(endpoint->pool, endpoint->output);
-        wait(search, actor(search, ACTOR_DRAIN, u), input_of(search, &endpoint->out), cluster->account.since,
+        wait(search, actor(search, ACTOR_DRAIN, u), link_input(search, &endpoint->out), cluster->account.since,
              "the link to take a flit for (%u,%u)", flit->dst_x, flit->dst_y);
     } else {
         wait(search, actor(search, ACTOR_DRAIN, u), NOBODY, cluster->account.since,
@@ -243,7 +247,7 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     look_at_slots(search, port);
     if (port->output != FLIT_NONE) {
         const struct flit *flit = flit_at(port->pool, port->output);
-        wait(search, actor(search, ACTOR_EMIT, port->index), input_of(search, &port->out), port->account.since,
+        wait(search, actor(search, ACTOR_EMIT, port->index), link_input(search, &port->out), port->account.since,
              "the mesh to take a flit of type %u for (%u,%u)", flit->type, flit->dst_x, flit->dst_y);
     }
 }
@@ -277,8 +281,8 @@ static void look_at_dispatch(struct search *search) {
     if (dispatch->output != FLIT_NONE) {
         const struct flit *flit = flit_at(dispatch->pool, dispatch->output);
         const struct mem_port *port = &agent->ports[port_of_row(agent, flit->dst_y)];
-        wait(search, self, input_of(search, &port->out), search->since,
-             "the mesh to take an instruction for (%u,%u)", flit->dst_x, flit->dst_y);
+        wait(search, self, link_input(search, &port->out), search->since, "the mesh to take an instruction for (%u,%u)",
+             flit->dst_x, flit->dst_y);
     } else if (credit_out(dispatch)) {
         wait(search, self, working_unit(search), search->since,
              "an instruction's completion: credit is 0 with %u flits left", dispatch->left);
@@ -455,8 +459,8 @@ static void list_input(struct deadlock_report *report, const struct search *sear
     if (router_input(router, input)->count < router->part->capacity)
         return;
     g_autofree char *name = actor_name(search, router_actor(search, router, input));
-    g_ptr_array_add(report->queues,
-                    g_strdup_printf("%s holds %u of %u", name, router_input(router, input)->count, router->part->capacity));
+    g_ptr_array_add(report->queues, g_strdup_printf("%s holds %u of %u", name, router_input(router, input)->count,
+                                                    router->part->capacity));
 }
 
 static void list_queues(struct deadlock_report *report, const struct search *search) {
@@ -466,7 +470,7 @@ static void list_queues(struct deadlock_report *report, const struct search *sea
         add_queue(report, &endpoint->recv, g_strdup_printf("%s, receive queue", endpoint->name));
         add_queue(report, &endpoint->inst, g_strdup_printf("%s, instruction queue", endpoint->name));
     }
-    for (unsigned r = 0; r < system->mesh.count; r++)
+    for (unsigned r = 0; system->mesh.at && r < system->mesh.count; r++)
         for (unsigned input = 0; input < ROUTER_PORTS; input++)
             list_input(report, search, system->mesh.at[r], input);
 }
@@ -482,7 +486,7 @@ static void look_at_all(struct search *search) {
     }
     for (unsigned p = 0; p < system->agent.port_count; p++)
         look_at_port(search, &system->agent.ports[p]);
-    for (unsigned r = 0; r < system->mesh.count; r++)
+    for (unsigned r = 0; system->mesh.at && r < system->mesh.count; r++)
         look_at_router(search, system->mesh.at[r]);
 }
 
@@ -495,7 +499,7 @@ static void number_actors(struct search *search) {
                                          [ACTOR_UNIT] = system->endpoint_count,
                                          [ACTOR_RECEIVE] = system->endpoint_count,
                                          [ACTOR_DRAIN] = system->endpoint_count,
-                                         [ACTOR_ROUTER] = system->mesh.count * ROUTER_PORTS};
+                                         [ACTOR_ROUTER] = system->mesh.at ? system->mesh.count * ROUTER_PORTS : 0};
     for (unsigned kind = 0; kind < ACTOR_KINDS; kind++)
         search->base[kind + 1] = search->base[kind] + (int)sizes[kind];
     search->state = g_new0(uint8_t, (size_t)search->base[ACTOR_KINDS]);
@@ -507,6 +511,29 @@ static void clear_search(struct search *search) {
     g_array_unref(search->edges);
     g_array_unref(search->path);
     g_free(search->state);
+}
+
+/* The what-if network names its own circle of channels. */
+static void add_flex_waits(struct deadlock_report *report, const struct search *search) {
+    struct flex *flex = search->system->mesh.flex;
+    GArray *waits = g_array_new(FALSE, FALSE, sizeof(struct flex_wait));
+    bool circle = flex_waits(flex, search->now, waits);
+    for (guint i = 0; i < waits->len; i++) {
+        const struct flex_wait *wait = &g_array_index(waits, struct flex_wait, i);
+        struct deadlock_wait *entry = g_new0(struct deadlock_wait, 1);
+        *entry = (struct deadlock_wait){
+            .who = g_strdup_printf("router (%u,%u), input %u, channel %u", wait->x, wait->y, wait->in, wait->vc),
+            .what = flex_wait_text(flex, wait),
+            .held_by = wait->endpoint ? g_strdup("the endpoint")
+                                      : g_strdup_printf("router (%u,%u), input %u, channel %u", wait->held_x,
+                                                        wait->held_y, wait->held_in, wait->held_vc),
+            .since = search->since,
+            .in_cycle = circle};
+        g_ptr_array_add(report->waits, entry);
+    }
+    if (circle && !report->circle)
+        report->circle = waits->len;
+    g_array_unref(waits);
 }
 
 void deadlock_report_init(struct deadlock_report *report, struct system *system, cycle_t since, cycle_t now) {
@@ -528,6 +555,8 @@ void deadlock_report_init(struct deadlock_report *report, struct system *system,
     for (guint e = 0; e < search.edges->len; e++)
         if (!on_path(&search, e))
             add_wait(report, &search, e, false);
+    if (system->mesh.flex)
+        add_flex_waits(report, &search);
     list_queues(report, &search);
     report->id = diagnose(&search);
     if (report->id && !hazard_count(&system->hazards, report->id)) {

@@ -132,11 +132,11 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
-bool system_buildable(const struct machine *machine, GError **error) {
+bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
     for (unsigned m = 0; m < machine->mesh_count; m++)
-        if (!system_buildable(&machine->meshes[m], error))
+        if (!system_check(&machine->meshes[m], error))
             return false;
     if (machine->mesh_count)
         return true;
@@ -150,7 +150,7 @@ bool system_buildable(const struct machine *machine, GError **error) {
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
-    if (!system_buildable(machine, error))
+    if (!system_check(machine, error))
         return NULL;
     struct system *system = g_new0(struct system, 1);
     system->machine = machine;

@@ -55,9 +55,9 @@ struct system {
 
 /* What must hold of a machine before it can be built: the network can do what noc.* asks for and cannot deadlock, unit
  * types and transform occupants exist. FS_ERROR_INPUT `KEY: what, expected what`. Every mesh of several is checked. */
-bool system_buildable(const struct machine *machine, GError **error);
+bool system_check(const struct machine *machine, GError **error);
 
-/* Builds the machine. FS_ERROR_INPUT as system_buildable. The machine must outlive the system. */
+/* Builds the machine. FS_ERROR_INPUT as system_check. The machine must outlive the system. */
 struct system *system_new(const struct machine *machine, GError **error);
 void system_free(struct system *system);
 

@@ -106,6 +106,9 @@ static bool stage(struct run *run, const struct asm_item *item, GError **error) 
     }
     dispatch_stage(dispatch, instruction->slot, &instruction->payload, instruction->type, instruction->txn,
                    instruction->last);
+    if (instruction->form == ASM_CLUSTER || instruction->form == ASM_VECTOR)
+        dispatch_note(dispatch, instruction->slot,
+                      instruction->form == ASM_CLUSTER ? NOTE_FOR_CLUSTER : NOTE_FOR_VECTOR);
     run->instructions++;
     run->host_writes += STAGED_WORDS;
     return true;

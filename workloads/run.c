@@ -2,6 +2,7 @@
 #include "workloads/run.h"
 
 #include "noc/clock.h"
+#include "units/check.h"
 
 #include <string.h>
 
@@ -14,21 +15,12 @@ static void fact_clear(void *data) {
     g_free(((struct run_fact *)data)->text);
 }
 
-static void wait_free(void *data) {
-    struct run_wait *wait = data;
-    g_free(wait->who);
-    g_free(wait->what);
-    g_free(wait->held_by);
-    g_free(wait);
-}
-
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
     *run = (struct run){.machine = machine,
                         .workload = workload,
                         .observers = g_ptr_array_new(),
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
-                        .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t)),
-                        .waits = g_ptr_array_new_with_free_func(wait_free)};
+                        .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t))};
     g_array_set_clear_func(run->facts, fact_clear);
 }
 
@@ -43,8 +35,7 @@ void run_clear(struct run *run) {
         g_array_unref(run->facts);
     if (run->round_cycles)
         g_array_unref(run->round_cycles);
-    if (run->waits)
-        g_ptr_array_unref(run->waits);
+    deadlock_report_clear(&run->deadlock);
     g_free(run->dead_reason);
     *run = (struct run){0};
 }
@@ -172,6 +163,7 @@ static void judge(struct drive *drive, cycle_t last) {
     struct run *run = drive->run;
     struct system *system = run->system;
     bool quiet = system_quiet(system);
+    mesh_settle(&system->mesh);
     if (system->hazards.stop)
         declare_dead(run, last, "a violation after which the run makes no sense");
     else if (drive->ended)
@@ -179,6 +171,10 @@ static void judge(struct drive *drive, cycle_t last) {
                      quiet ? "nothing moves but polling" : "nothing can move while work is pending");
     else if (!drive->host->finished || !quiet)
         declare_dead(run, last, "no event is left while work is pending");
+    if (run->dead)
+        deadlock_report_init(&run->deadlock, system, system_last_progress(system), run->dead_cycle);
+    else if (!system_balances(system, last))
+        declare_dead(run, last, "flits, signals or acknowledgements do not balance");
     if (system->end == CYCLE_NEVER)
         system_end(system, run->dead ? run->dead_cycle + 1 : drive->host->done_cycle + 1);
     system_close(system);
@@ -194,7 +190,7 @@ static void end_look(const struct run *run, cycle_t end) {
 
 void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
-    cycle_t limit = run->machine->engine.standstill_cycles + run->machine->memory.latency, last = GO_CYCLE;
+    cycle_t limit = standstill_limit(run->machine), last = GO_CYCLE;
     struct drive drive = {.run = run,
                           .host = host,
                           .clock = clock_new(&run->machine->engine),

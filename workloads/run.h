@@ -7,6 +7,7 @@
 
 #include "model/machine.h"
 #include "noc/traffic.h"
+#include "units/deadlock.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -25,11 +26,6 @@ struct run_fact {
     uint64_t count;
     double number;
     char *text;
-};
-
-/* Who waits for what in a run that can no longer move. */
-struct run_wait {
-    char *who, *what, *held_by;
 };
 
 /* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
@@ -73,7 +69,7 @@ struct run {
     bool dead;
     cycle_t dead_cycle;
     char *dead_reason;
-    GPtrArray *waits; /* of struct run_wait */
+    struct deadlock_report deadlock; /* of a dead run: who waits for what */
 };
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);

@@ -250,7 +250,7 @@ static void run_one(const struct machine *machine, GRand *random, unsigned numbe
         now = system_step(system, last = now);
     if (now >= CYCLES_MAX && now != CYCLE_NEVER)
         g_test_fail_printf("program %u neither ends nor stops in %d cycles", number, CYCLES_MAX);
-    if (!system_check(system, last))
+    if (!system_balances(system, last))
         g_test_fail_printf(
             "program %u: %s", number,
             ((struct hazard *)g_ptr_array_index(system->hazards.hazards, system->hazards.hazards->len - 1))->what);

@@ -16,10 +16,10 @@ static void compare_counters(const struct traffic *flex, const struct traffic *r
                 const struct router *router = mesh_router(&reference->mesh, x, y);
                 struct flex_input_counts in = flex_input(&flex->flex, x, y, port);
                 struct flex_output_counts out = flex_output(&flex->flex, x, y, port);
-                g_assert_cmpuint(in.flits, ==, router->in[port].counts.flits);
-                g_assert_cmpuint(in.blocked, ==, router->in[port].counts.blocked);
-                g_assert_cmpuint(in.hol_blocked, ==, router->in[port].counts.hol_blocked);
-                g_assert_cmpuint(in.max_depth, ==, router->in[port].peak);
+                g_assert_cmpuint(in.flits, ==, router_input_counts(router, port).flits);
+                g_assert_cmpuint(in.blocked, ==, router_input_counts(router, port).blocked);
+                g_assert_cmpuint(in.hol_blocked, ==, router_input_counts(router, port).hol_blocked);
+                g_assert_cmpuint(in.max_depth, ==, router_input(router, port)->peak);
                 g_assert_cmpuint(out.flits, ==, router->out[port].counts.flits);
                 g_assert_cmpuint(out.busy, ==, router->out[port].counts.busy);
             }
