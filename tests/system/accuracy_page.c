@@ -58,7 +58,8 @@ char *accuracy_page_summary(const char *path, const char *kind, unsigned entries
         return NULL;
     g_autofree char *name = g_path_get_basename(path);
     g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
-    return g_strdup_printf("| [%s](#%s) | %.*s | %s | %u | %u |", name, kind, DIGEST_SHOWN, digest, kind, entries,
+    g_autofree char *anchor = g_ascii_strdown(kind, -1);
+    return g_strdup_printf("| [%s](#%s) | %.*s | %s | %u | %u |", name, anchor, DIGEST_SHOWN, digest, kind, entries,
                            exact);
 }
 
@@ -158,15 +159,15 @@ void accuracy_page_print(const struct accuracy_page *page, FILE *out) {
     fprintf(
         out,
         "# Accuracy\n\n"
-        "Every recording of the reference hardware (its RTL, simulated) beside a run of ours. **%u of %u entries are "
+        "Every recording of the reference hardware (its RTL, simulated) beside a run of ours. **%u of %u entries are\n"
         "exact**: every recorded cycle, counter, hash and word is equal.\n\n"
         "| file | SHA-256 | kind | entries | exact | quantities compared | differ | worst %% |\n"
         "|---|---|---|---|---|---|---|---|\n%s\n"
-        "An entry is exact when nothing that was recorded of it differs; the tables show a few of its figures, "
-        "`compared` counts all. The order hash of a traffic point is equal only if every flit is delivered in the "
-        "same cycle; accepted load in flits a node and cycle, latency in cycles with the wait at the source. Of a "
+        "An entry is exact when nothing that was recorded of it differs; the tables show a few of its figures,\n"
+        "`compared` counts all. The order hash of a traffic point is equal only if every flit is delivered in the\n"
+        "same cycle; accepted load is in flits a node and cycle, latency in cycles with the wait at the source. Of a\n"
         "list of events the tables show the cycle of the last one.\n\n"
-        "This page is written from runs: `cmake --build --preset release --target docs-accuracy`. "
+        "This page is written from runs: `cmake --build --preset release --target docs-accuracy`.\n"
         "`build/release/tests/compare_reference -v FILE...` prints every quantity that differs.\n%s",
         page->all_exact, page->all_entries, page->summary->str, page->tables->str);
 }
