@@ -57,6 +57,11 @@ struct system {
  * types and transform occupants exist. FS_ERROR_INPUT `KEY: what, expected what`. Every mesh of several is checked. */
 bool system_check(const struct machine *machine, GError **error);
 
+/* The occupants of the mover's transform slot that memory.occupants names: slots[i] has id i + 1; none is the default
+ * bank. FS_ERROR_INPUT for a name that is none. */
+bool system_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                      unsigned *count, GError **error);
+
 /* Builds the machine. FS_ERROR_INPUT as system_check. The machine must outlive the system. */
 struct system *system_new(const struct machine *machine, GError **error);
 void system_free(struct system *system);
