@@ -133,6 +133,31 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
+/* ---- the transform bank behind the control processor ---- */
+
+/* Which register of the bank an address of the processor names. */
+static bool bank_register(const struct system *system, uint32_t address, unsigned *id, unsigned *reg) {
+    uint32_t offset = address - PROCESSOR_TRANSFORM;
+    *id = offset >> 8;
+    *reg = offset & 0xFF;
+    return !system->machine->agent.wide_complex && *id <= TRANSFORM_SLOTS;
+}
+
+bool system_processor_write(struct system *system, uint32_t address, uint32_t value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    if (there)
+        transform_cfg_write(system->bank, id, reg, value, now);
+    return there;
+}
+
+bool system_processor_read(struct system *system, uint32_t address, uint32_t *value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    *value = there ? transform_cfg_read(system->bank, id, reg, now) : 0;
+    return there;
+}
+
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
