@@ -470,6 +470,13 @@ static json_t *build_deadlock(const struct run *run) {
     return deadlock;
 }
 
+static void put_series(json_t *object, const char *key, const uint64_t *values, unsigned count) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(array, json_integer((json_int_t)values[i]));
+    put(object, key, array);
+}
+
 /* "plan.gm" becomes {"plan": {"gm": …}}. */
 static void put_fact(json_t *root, const struct run_fact *fact) {
     const char *dot = strchr(fact->key, '.');
@@ -481,12 +488,20 @@ static void put_fact(json_t *root, const struct run_fact *fact) {
         into = json_object_get(root, group);
     }
     const char *key = dot ? dot + 1 : fact->key;
-    if (fact->type == FACT_COUNT)
+    switch (fact->type) {
+    case FACT_COUNT:
         put_count(into, key, fact->count);
-    else if (fact->type == FACT_NUMBER)
+        break;
+    case FACT_NUMBER:
         put_number(into, key, fact->number);
-    else
+        break;
+    case FACT_TEXT:
         put_text(into, key, fact->text);
+        break;
+    case FACT_SERIES:
+        put_series(into, key, fact->series, fact->value_count);
+        break;
+    }
 }
 
 /* ---- digest ---- */
@@ -554,6 +569,7 @@ char *result_digest(const struct run *run) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);
         feed(checksum, &fact->count, sizeof fact->count);
         feed(checksum, &fact->number, sizeof fact->number);
+        feed(checksum, fact->series, fact->value_count * sizeof *fact->series);
     }
     char *digest = g_strdup(g_checksum_get_string(checksum));
     g_checksum_free(checksum);

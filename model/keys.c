@@ -69,6 +69,7 @@ const struct config_key machine_keys[] = {
     NUMBER(agent.commands, 128, 1, 65536, "commands", "Commands the control-program engine holds."),
     NUMBER(agent.poll_interval, 31, 1, 65536, "cycles", "Wait between two reads of a POLL."),
     NUMBER(agent.tx_depth, 16, 1, 65536, "flits", "Transmit queue of the dispatch agent."),
+    FLAG(agent.wide_complex, 0, "64-bit control complex: the transform bank's registers are not connected, so that an occupant's fault can't be cleared."),
     NUMBER(agent.rx_depth, 16, 1, 65536, "flits", "Mailbox of the dispatch agent."),
 
     ROW(memory.attachment, attachment_names, MEMORY_PER_PORT, MEMORY_CONVERGED, 0, 0, "", "All requesters through one arbiter and crossing queues to one channel, or every requester on a channel of its own."),

@@ -12,7 +12,9 @@ enum {
 };
 
 static void fact_clear(void *data) {
-    g_free(((struct run_fact *)data)->text);
+    struct run_fact *fact = data;
+    g_free(fact->text);
+    g_free(fact->series);
 }
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
@@ -59,6 +61,12 @@ void run_add_number(struct run *run, const char *key, double value) {
 
 void run_add_text(struct run *run, const char *key, const char *value) {
     struct run_fact fact = {.key = key, .type = FACT_TEXT, .text = g_strdup(value)};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count) {
+    struct run_fact fact = {
+        .key = key, .type = FACT_SERIES, .series = g_memdup2(values, count * sizeof *values), .value_count = count};
     g_array_append_val(run->facts, fact);
 }
 

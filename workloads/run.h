@@ -17,6 +17,7 @@ enum run_fact_type {
     FACT_COUNT,
     FACT_NUMBER,
     FACT_TEXT,
+    FACT_SERIES,
 };
 
 /* A figure that only this kind of workload has: one more key of the result. */
@@ -26,6 +27,8 @@ struct run_fact {
     uint64_t count;
     double number;
     char *text;
+    uint64_t *series; /* value_count of them: a figure at every step of something swept */
+    unsigned value_count;
 };
 
 /* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
@@ -79,6 +82,8 @@ void run_observe(struct run *run, struct run_observer *observer);
 void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
 void run_add_text(struct run *run, const char *key, const char *value);
+/* The values are copied. */
+void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count);
 
 /* Who drives a run from outside: stepped by the agent when due, finished once it will do nothing more. */
 struct run_host {
