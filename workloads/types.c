@@ -2,17 +2,17 @@
 #include "workloads/kernel_list.h"
 #include "workloads/workload.h"
 
-#define DECLARE(name, id, keys, sentence) extern const struct workload_type workload_##name;
-#define LISTED(name, id, keys, sentence)  &workload_##name,
+#define OTHER_WORKLOADS(W)                                                                                             \
+    W(gemm)                                                                                                            \
+    W(program) W(traffic) W(linear_silu) W(linear_relu) W(linear_gelu) W(linear_scale) W(linear_bias) W(swiglu)        \
+        W(geglu)
 
-extern const struct workload_type workload_gemm;
-extern const struct workload_type workload_program;
-extern const struct workload_type workload_traffic;
-KERNEL_WORKLOADS(DECLARE)
+#define DECLARE(name)                            extern const struct workload_type workload_##name;
+#define DECLARE_KERNEL(name, id, keys, sentence) DECLARE(name)
+#define LISTED(name)                             &workload_##name,
+#define LISTED_KERNEL(name, id, keys, sentence)  LISTED(name)
 
-const struct workload_type *const workload_types[] = {
-    &workload_gemm,
-    &workload_program,
-    &workload_traffic,
-    KERNEL_WORKLOADS(LISTED) NULL,
-};
+OTHER_WORKLOADS(DECLARE)
+KERNEL_WORKLOADS(DECLARE_KERNEL)
+
+const struct workload_type *const workload_types[] = {OTHER_WORKLOADS(LISTED) KERNEL_WORKLOADS(LISTED_KERNEL) NULL};
