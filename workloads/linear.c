@@ -19,7 +19,7 @@ struct linear_params {
     unsigned m, k, n, gm, gn, nk;
     bool fuse;
     int form;
-    char *operands, *out;
+    char *variant, *operands, *out;
 };
 
 static const char *const form_names[] = {"reg", "mem", NULL};
@@ -37,6 +37,7 @@ static const struct config_key linear_keys[] = {
     KEY(gm, KEY_UINT, NULL, 0, 0, 255, "sub-tiles", "Height of the tile; 0: the planner's choice within what a core's L1 takes."),
     KEY(gn, KEY_UINT, NULL, 0, 0, 255, "sub-tiles", "Width of the tile; 0: the planner's choice."),
     KEY(nk, KEY_UINT, NULL, 0, 0, 255, "blocks", "K blocks a chunk; 0: the planner's choice."),
+    KEY(variant, KEY_STRING, NULL, 0, 1, 32, "", "Another text of the elementwise part: portable for linear_relu, d4 for linear_silu."),
     KEY(operands, KEY_STRING, NULL, 0, 1, 64, "", "Distribution of x and weights, as in workload gemm; unset: standard normal x, weights of standard deviation 1/sqrt(k)."),
     KEY(out, KEY_STRING, NULL, 0, 1, 4096, "", "Write the result to this .npy file, float16."),
 };
@@ -76,14 +77,18 @@ static double value_geglu(double gate, double up) {
 
 static const struct linear_row {
     const char *id, *kernel;
+    const char *variant, *second; /* another text for the same values, and its name; or NULL */
     unsigned products;
     bool bias;
     double (*value)(double, double);
 } rows[] = {
-    {"linear_silu", "silu", 1, false, value_silu},      {"linear_relu", "relu", 1, false, value_relu},
-    {"linear_gelu", "gelu-tanh", 1, false, value_gelu}, {"linear_scale", "scale", 1, false, value_scale},
-    {"linear_bias", "add", 1, true, value_bias},        {"swiglu", "swiglu", 2, false, value_swiglu},
-    {"geglu", "geglu", 2, false, value_geglu},
+    {"linear_silu", "silu", "d4", "silu-d4", 1, false, value_silu},
+    {"linear_relu", "relu", "portable", "relu-portable", 1, false, value_relu},
+    {"linear_gelu", "gelu-tanh", NULL, NULL, 1, false, value_gelu},
+    {"linear_scale", "scale", NULL, NULL, 1, false, value_scale},
+    {"linear_bias", "add", NULL, NULL, 1, true, value_bias},
+    {"swiglu", "swiglu", NULL, NULL, 2, false, value_swiglu},
+    {"geglu", "geglu", NULL, NULL, 2, false, value_geglu},
 };
 
 static const struct linear_row *row_of(const char *id) {
@@ -91,6 +96,15 @@ static const struct linear_row *row_of(const char *id) {
         if (g_str_equal(rows[i].id, id))
             return &rows[i];
     g_assert_not_reached();
+}
+
+static bool linear_check(const struct workload *workload, GError **error) {
+    const struct linear_params *params = workload->params;
+    const struct linear_row *row = row_of(workload->type->id);
+    if (!params->variant || (row->variant && g_str_equal(params->variant, row->variant)))
+        return true;
+    return workload_error(workload, "variant", error, "is \"%s\", expected %s", params->variant,
+                          row->variant ? row->variant : "none: there is one text only");
 }
 
 /* FP16 operands: x, weights, second weights, bias. */
@@ -152,7 +166,7 @@ static bool linear_run(struct run *run, GError **error) {
                                 .k = params->k,
                                 .n = params->n,
                                 .products = row->products,
-                                .kernel = row->kernel,
+                                .kernel = params->variant ? row->second : row->kernel,
                                 .value = row->value,
                                 .fuse = params->fuse,
                                 .form = params->form,
@@ -176,6 +190,7 @@ static bool linear_run(struct run *run, GError **error) {
         .keys = linear_keys,                                                                                           \
         .key_count = G_N_ELEMENTS(linear_keys),                                                                        \
         .params_size = sizeof(struct linear_params),                                                                   \
+        .check = linear_check,                                                                                         \
         .run = linear_run,                                                                                             \
     };
 LINEAR_WORKLOAD(linear_silu, "silu(x W') on clusters and vector cores.")

@@ -4,8 +4,9 @@
 
 #define OTHER_WORKLOADS(W)                                                                                             \
     W(gemm)                                                                                                            \
-    W(program) W(traffic) W(linear_silu) W(linear_relu) W(linear_gelu) W(linear_scale) W(linear_bias) W(swiglu)        \
-        W(geglu)
+    W(program)                                                                                                         \
+    W(traffic) W(linear_silu) W(linear_relu) W(linear_gelu) W(linear_scale) W(linear_bias) W(swiglu) W(geglu) W(mlp)   \
+        W(digits)
 
 #define DECLARE(name)                            extern const struct workload_type workload_##name;
 #define DECLARE_KERNEL(name, id, keys, sentence) DECLARE(name)
