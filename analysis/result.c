@@ -415,7 +415,8 @@ static json_t *build_numerics(const struct run *run) {
     put_count(model, "mismatches", run->model_mismatches);
     put_number(model, "max_abs", run->model_max_abs);
     put(numerics, "vs_model", model);
-    put(numerics, "vs_quantised", build_grade(&run->vs_quantised, run->answer_columns));
+    put(numerics, "vs_quantised",
+        run->vs_quantised.count ? build_grade(&run->vs_quantised, run->answer_columns) : json_null());
     put(numerics, "vs_fp64", build_grade(&run->vs_fp64, run->answer_columns));
     return numerics;
 }
