@@ -385,6 +385,8 @@ static void put_fact(json_t *root, const struct run_fact *fact) {
         put_count(into, key, fact->count);
     else if (fact->type == FACT_NUMBER)
         put_number(into, key, fact->number);
+    else if (fact->type == FACT_FLAG)
+        put(into, key, json_boolean(fact->count));
     else
         put_text(into, key, fact->text);
 }

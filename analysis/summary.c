@@ -131,6 +131,17 @@ static void add_load(const json_t *result, GString *text) {
                            (long)count(traffic, "in_flight_flits"), (long)count(traffic, "queued_flits"));
 }
 
+static void add_sample(const json_t *result, GString *text) {
+    const json_t *sample = json_object_get(result, "sample");
+    bool found = json_is_true(json_object_get(sample, "found"));
+    if (!json_is_object(sample))
+        return;
+    g_string_append_printf(text, "\nsample\n  %-18s %s: %s\n  %-18s %s\n  %-18s %s\n", "must show",
+                           json_string_value(json_object_get(sample, "expected")), found ? "found" : "NOT FOUND",
+                           "rule", json_string_value(json_object_get(sample, "rule")), "machine",
+                           json_string_value(json_object_get(sample, "machine")));
+}
+
 static void add_numerics(const json_t *result, GString *text) {
     const json_t *numerics = json_object_get(result, "numerics");
     static const struct {
@@ -189,6 +200,7 @@ char *result_summary(const json_t *result) {
     add_causes(json_object_get(result, "ports"), "and of the memory ports", cycles, text);
     add_traffic(result, text);
     add_load(result, text);
+    add_sample(result, text);
     add_numerics(result, text);
     add_trouble(result, text);
     g_string_append_printf(text, "\ndigest %s\n", json_string_value(json_object_get(result, "digest")));

@@ -47,6 +47,11 @@ void run_add_number(struct run *run, const char *key, double value) {
     g_array_append_val(run->facts, fact);
 }
 
+void run_add_flag(struct run *run, const char *key, bool value) {
+    struct run_fact fact = {.key = key, .type = FACT_FLAG, .count = value};
+    g_array_append_val(run->facts, fact);
+}
+
 void run_add_text(struct run *run, const char *key, const char *value) {
     struct run_fact fact = {.key = key, .type = FACT_TEXT, .text = g_strdup(value)};
     g_array_append_val(run->facts, fact);

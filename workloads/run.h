@@ -17,6 +17,7 @@ enum run_fact_type {
     FACT_COUNT,
     FACT_NUMBER,
     FACT_TEXT,
+    FACT_FLAG, /* `count` is 0 or 1 */
 };
 
 /* A figure that only this kind of workload has: one more key of the result. */
@@ -62,6 +63,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 void run_clear(struct run *run);
 void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
+void run_add_flag(struct run *run, const char *key, bool value);
 void run_add_text(struct run *run, const char *key, const char *value);
 
 /* Who drives a run from outside: stepped by the agent when due, finished once it will do nothing more. */

@@ -4,10 +4,17 @@
 extern const struct workload_type workload_gemm;
 extern const struct workload_type workload_program;
 extern const struct workload_type workload_traffic;
+extern const struct workload_type workload_peer_self;
+extern const struct workload_type workload_peer_add;
+extern const struct workload_type workload_credit_starve;
+extern const struct workload_type workload_credit_overrun;
+extern const struct workload_type workload_shared_fetch;
+extern const struct workload_type workload_l1_wrap;
+extern const struct workload_type workload_reuse_violation;
+extern const struct workload_type workload_bias_overflow;
 
 const struct workload_type *const workload_types[] = {
-    &workload_gemm,
-    &workload_program,
-    &workload_traffic,
-    NULL,
+    &workload_gemm,     &workload_program,         &workload_traffic,        &workload_peer_self,
+    &workload_peer_add, &workload_credit_starve,   &workload_credit_overrun, &workload_shared_fetch,
+    &workload_l1_wrap,  &workload_reuse_violation, &workload_bias_overflow,  NULL,
 };
