@@ -18,6 +18,8 @@ enum {
     SAMPLE_A = 0x0,
     SAMPLE_B = 0x10000,
     SAMPLE_C = 0x20000,
+    SAMPLE_BURST = 8,
+    SAMPLE_L1_B = 256, /* entries a text may name */
     SHORT_INST = 32,
     SHORT_RECV = 64,
     SHORT_FIFO = 32,
@@ -29,10 +31,12 @@ enum sample_setting {
     SHORT_QUEUES,
 };
 
+#define PLAIN "memory.fetch_transform=false, memory.write_burst=8"
+
 static const char *const setting_names[] = {
-    [AS_GIVEN] = "as given",
-    [UNPACED] = "cluster.pacing=false",
-    [SHORT_QUEUES] = "at most endpoint.inst_depth=32, endpoint.recv_depth=64, noc.fifo_depth=32",
+    [AS_GIVEN] = PLAIN,
+    [UNPACED] = PLAIN ", cluster.pacing=false",
+    [SHORT_QUEUES] = PLAIN ", at most endpoint.inst_depth=32, endpoint.recv_depth=64, noc.fifo_depth=32",
 };
 
 struct sample {
@@ -82,7 +86,7 @@ static const struct sample samples[] = {
      "a round needs more credits than it has programs"},
     {&workload_credit_overrun, NULL, "deadlock.overseeded", SHORT_QUEUES, 1, 4, 32, 4, 1, 1, 1, 1,
      "credit is seeded once a round, at most the depth of the instruction queue"},
-    {&workload_shared_fetch, NULL, "cluster.shared_fill_side", AS_GIVEN, 2, 32, 128, 64, 8, 8, 4, 1,
+    {&workload_shared_fetch, NULL, "cluster.shared_fill_side", AS_GIVEN, 2, 8, 128, 128, 2, 16, 4, 1,
      "clusters that share a fetch have to meet first (what-if cluster.rendezvous)"},
     {&workload_l1_wrap, NULL, "cluster.fill_wraps", AS_GIVEN, 1, 16, 128, 16, 4, 4, 2, 1,
      "a chunk lies within one bank of L1"},
@@ -114,6 +118,10 @@ static bool sample_error(const struct run *run, GError **error, const char *form
 static bool sample_adjust(const struct workload *workload, struct machine *machine, GError **error) {
     (void)error;
     const struct sample *sample = sample_of(workload);
+    if (sample->gemm)
+        return true;
+    machine->memory.fetch_transform = false;
+    machine->memory.write_burst = SAMPLE_BURST;
     if (sample->setting == UNPACED)
         machine->cluster.pacing = false;
     if (sample->setting == SHORT_QUEUES) {
@@ -138,6 +146,22 @@ static bool list_nodes(const struct run *run, const struct sample *sample, char 
                             "machine has %u matmul clusters and %u memory ports, expected at least %u and 1", count,
                             machine->port_count, sample->clusters);
     nodes[2] = g_strdup_printf("(%u,%u)", machine->ports[0].x, machine->ports[0].y);
+    return true;
+}
+
+/* What the text takes for granted beside the nodes. */
+static bool check_limits(const struct run *run, const struct sample *sample, GError **error) {
+    const struct cluster_params *cluster = &run->machine->cluster;
+    const struct {
+        const char *key;
+        unsigned value, least;
+    } rows[] = {{"cluster.tiles", cluster->tiles, sample->gm * sample->gn},
+                {"cluster.l1_a", cluster->l1_a, sample->gm * sample->nk * 2},
+                {"cluster.l1_b", cluster->l1_b, SAMPLE_L1_B}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (rows[i].value < rows[i].least)
+            return sample_error(run, error, "machine has %s = %u, expected at least %u", rows[i].key, rows[i].value,
+                                rows[i].least);
     return true;
 }
 
@@ -166,7 +190,7 @@ static struct asm_program *load_text(const struct run *run, const struct sample 
     *file = config_find_file("programs", name);
     if (!*file || !g_file_get_contents(*file, &text, NULL, NULL)) {
         sample_error(run, error, "its text %s can't be read, expected it among the shipped programs", name);
-    } else if (list_nodes(run, sample, nodes, error)) {
+    } else if (list_nodes(run, sample, nodes, error) && check_limits(run, sample, error)) {
         g_autofree char *renamed = rename_nodes(text, nodes);
         program = asm_program_parse(renamed, *file, error);
     }
@@ -298,7 +322,7 @@ static bool sample_run(struct run *run, GError **error) {
     run_add_text(run, "sample.expected", sample->expected ? sample->expected : "the right answer");
     run_add_flag(run, "sample.found", seen);
     run_add_text(run, "sample.rule", sample->rule);
-    run_add_text(run, "sample.machine", setting_names[sample->setting]);
+    run_add_text(run, "sample.machine", sample->gemm ? "as given" : setting_names[sample->setting]);
     run->answer_wrong |= sample->expected ? seen : !seen;
     return true;
 }
