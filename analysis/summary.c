@@ -40,6 +40,10 @@ static void add_head(const json_t *result, GString *text) {
                                (long)count(plan, "gm"), (long)count(plan, "gn"), (long)count(plan, "nk"),
                                count(plan, "fused") ? "fused" : "issuing",
                                count(plan, "resident") ? ", B resident" : "");
+    const json_t *split = json_object_get(result, "split");
+    if (count(split, "factor") > 1)
+        g_string_append_printf(text, ", K split %ld ways (%s)", (long)count(split, "factor"),
+                               json_string_value(json_object_get(split, "form")));
     g_string_append_printf(text, "\n\n  %-18s %s", "cycles", cycles);
     if (number(result, "clock_mhz") > 0)
         g_string_append_printf(text, "  (%.1f us at %g MHz)",
