@@ -25,6 +25,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    line_free(run->line);
     if (run->traffic)
         traffic_result_clear(run->traffic);
     g_free(run->traffic);

@@ -8,6 +8,7 @@
 #include "model/machine.h"
 #include "noc/traffic.h"
 #include "units/deadlock.h"
+#include "units/line.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -35,6 +36,7 @@ struct run {
     uint64_t seed;
     bool strict;
     struct system *system;          /* NULL for workloads without units */
+    struct line *line;              /* of a workload on several meshes, which has no `system`; else NULL */
     struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */

@@ -12,9 +12,26 @@ extern const struct workload_type workload_shared_fetch;
 extern const struct workload_type workload_l1_wrap;
 extern const struct workload_type workload_reuse_violation;
 extern const struct workload_type workload_bias_overflow;
+extern const struct workload_type workload_mesh_n;
+extern const struct workload_type workload_mesh_k;
+extern const struct workload_type workload_mesh_k4;
 
+/* clang-format off */
 const struct workload_type *const workload_types[] = {
-    &workload_gemm,     &workload_program,         &workload_traffic,        &workload_peer_self,
-    &workload_peer_add, &workload_credit_starve,   &workload_credit_overrun, &workload_shared_fetch,
-    &workload_l1_wrap,  &workload_reuse_violation, &workload_bias_overflow,  NULL,
+    &workload_gemm,
+    &workload_program,
+    &workload_traffic,
+    &workload_mesh_n,
+    &workload_mesh_k,
+    &workload_mesh_k4,
+    &workload_peer_self,
+    &workload_peer_add,
+    &workload_credit_starve,
+    &workload_credit_overrun,
+    &workload_shared_fetch,
+    &workload_l1_wrap,
+    &workload_reuse_violation,
+    &workload_bias_overflow,
+    NULL,
 };
+/* clang-format on */
