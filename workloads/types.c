@@ -12,6 +12,7 @@ extern const struct workload_type workload_shared_fetch;
 extern const struct workload_type workload_l1_wrap;
 extern const struct workload_type workload_reuse_violation;
 extern const struct workload_type workload_bias_overflow;
+extern const struct workload_type workload_saxpy;
 extern const struct workload_type workload_mesh_n;
 extern const struct workload_type workload_mesh_k;
 extern const struct workload_type workload_mesh_k4;
@@ -21,6 +22,7 @@ const struct workload_type *const workload_types[] = {
     &workload_gemm,
     &workload_program,
     &workload_traffic,
+    &workload_saxpy,
     &workload_mesh_n,
     &workload_mesh_k,
     &workload_mesh_k4,
