@@ -18,6 +18,7 @@
 #include "noc/endpoint.h"
 #include "noc/mesh.h"
 
+struct plugin_set;
 struct system;
 
 struct system_group {
@@ -44,6 +45,7 @@ struct system {
     struct agent agent;
     struct mover mover;
     struct transform_bank *bank; /* of the mover */
+    struct plugin_set *plugins;  /* unit types beside the built-in ones */
     struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
     struct system_group *groups;

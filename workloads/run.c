@@ -29,6 +29,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    line_free(run->line);
     if (run->observers)
         g_ptr_array_unref(run->observers);
     if (run->traffic)
@@ -57,6 +58,11 @@ void run_add_count(struct run *run, const char *key, uint64_t value) {
 
 void run_add_number(struct run *run, const char *key, double value) {
     struct run_fact fact = {.key = key, .type = FACT_NUMBER, .number = value};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_flag(struct run *run, const char *key, bool value) {
+    struct run_fact fact = {.key = key, .type = FACT_FLAG, .count = value};
     g_array_append_val(run->facts, fact);
 }
 

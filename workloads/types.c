@@ -8,7 +8,10 @@
     W(program)                                                                                                         \
     W(quant_place)                                                                                                     \
     W(traffic)                                                                                                         \
-    W(linear_silu) W(linear_relu) W(linear_gelu) W(linear_scale) W(linear_bias) W(swiglu) W(geglu) W(mlp) W(digits)
+    W(linear_silu)                                                                                                     \
+    W(linear_relu) W(linear_gelu) W(linear_scale) W(linear_bias) W(swiglu) W(geglu) W(mlp) W(digits) W(saxpy)          \
+        W(mesh_n) W(mesh_k) W(mesh_k4) W(peer_self) W(peer_add) W(credit_starve) W(credit_overrun) W(shared_fetch)     \
+            W(l1_wrap) W(reuse_violation) W(bias_overflow)
 
 #define DECLARE(name)                            extern const struct workload_type workload_##name;
 #define DECLARE_KERNEL(name, id, keys, sentence) DECLARE(name)

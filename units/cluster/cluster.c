@@ -214,6 +214,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
     peer_step(cluster, &flags, in_burst);
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
     rendezvous_step(cluster);
+    tensor_step(cluster);
 
     count_cycle(cluster, &flags, state);
     enum sequencer_state shown = sequencer_idle(state) ? SEQUENCER_IDLE : state;
