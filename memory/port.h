@@ -79,7 +79,10 @@ struct entry_run {
     unsigned words;     /* words an entry, 1..4 */
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
-    uint8_t tag; /* of the entry being fetched */
+    bool gather;       /* four lanes from places of their own (compute-units §10.1) */
+    uint64_t lanes[4]; /* their addresses */
+    uint8_t exist;     /* bit a lane: it has one, else it is zeros */
+    uint8_t tag;       /* of the entry being fetched */
     uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
@@ -99,7 +102,7 @@ struct mem_port {
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     unsigned slot_words; /* words a slot stores: later ones of a longer burst overwrite the first */
-    bool fetch_transform, rtl_defects;
+    bool fetch_transform, rtl_defects, tensor_fill;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
     /* For reports of races, when set: the memory behind, and all ports before it. */

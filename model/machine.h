@@ -113,6 +113,7 @@ struct agent_params {
     unsigned commands;
     unsigned poll_interval;
     unsigned tx_depth, rx_depth;
+    bool wide_complex; /* 64-bit control complex: nobody reaches the transform bank's registers */
 };
 
 /* memory.* — memory ports, path and DRAM (noc-and-memory §6). */

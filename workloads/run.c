@@ -8,11 +8,14 @@
 
 enum {
     GO_CYCLE = 0,
+    BARRIER_POLL = 64,   /* cycles between two looks of a host that waits for memory (workloads §3.5) */
     PROGRESS_CHECKS = 4, /* looks at progress in the time that counts as a standstill */
 };
 
 static void fact_clear(void *data) {
-    g_free(((struct run_fact *)data)->text);
+    struct run_fact *fact = data;
+    g_free(fact->text);
+    g_free(fact->series);
 }
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
@@ -26,6 +29,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    line_free(run->line);
     if (run->observers)
         g_ptr_array_unref(run->observers);
     if (run->traffic)
@@ -57,8 +61,19 @@ void run_add_number(struct run *run, const char *key, double value) {
     g_array_append_val(run->facts, fact);
 }
 
+void run_add_flag(struct run *run, const char *key, bool value) {
+    struct run_fact fact = {.key = key, .type = FACT_FLAG, .count = value};
+    g_array_append_val(run->facts, fact);
+}
+
 void run_add_text(struct run *run, const char *key, const char *value) {
     struct run_fact fact = {.key = key, .type = FACT_TEXT, .text = g_strdup(value)};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count) {
+    struct run_fact fact = {
+        .key = key, .type = FACT_SERIES, .series = g_memdup2(values, count * sizeof *values), .value_count = count};
     g_array_append_val(run->facts, fact);
 }
 
@@ -69,6 +84,7 @@ struct round_host {
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
+    bool running;
     cycle_t go;
 };
 
@@ -86,18 +102,26 @@ static void load_round(struct system *system, const struct round *round) {
 static cycle_t host_step(void *self, cycle_t now) {
     struct round_host *host = self;
     struct system *system = host->run->system;
-    if (host->next > 0) {
+    if (host->running) {
         if (!system->agent.control.done)
             return CYCLE_NEVER;
         cycle_t cycles = now - host->go;
         g_array_append_val(host->run->round_cycles, cycles);
+        host->running = false;
     }
     if (host->next == host->count) {
         host->host.finished = true;
         host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
-    load_round(system, &host->rounds[host->next++]);
+    const struct round *round = &host->rounds[host->next];
+    if (round->before.writes > system->dram.writes)
+        return now + BARRIER_POLL;
+    if (round->before.act)
+        round->before.act(round->before.self);
+    load_round(system, round);
+    host->next++;
+    host->running = true;
     host->go = now;
     control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
     return CYCLE_NEVER; /* woken when the engine is done */

@@ -8,6 +8,7 @@
 #include "model/machine.h"
 #include "noc/traffic.h"
 #include "units/deadlock.h"
+#include "units/line.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -17,6 +18,8 @@ enum run_fact_type {
     FACT_COUNT,
     FACT_NUMBER,
     FACT_TEXT,
+    FACT_SERIES,
+    FACT_FLAG, /* `count` is 0 or 1 */
 };
 
 /* A figure that only this kind of workload has: one more key of the result. */
@@ -26,6 +29,8 @@ struct run_fact {
     uint64_t count;
     double number;
     char *text;
+    uint64_t *series; /* value_count of them: a figure at every step of something swept */
+    unsigned value_count;
 };
 
 /* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
@@ -44,6 +49,7 @@ struct run {
     uint64_t seed;
     bool strict;
     struct system *system;          /* NULL for workloads without units */
+    struct line *line;              /* of a workload on several meshes, which has no `system`; else NULL */
     struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
@@ -78,7 +84,10 @@ void run_clear(struct run *run);
 void run_observe(struct run *run, struct run_observer *observer);
 void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
+void run_add_flag(struct run *run, const char *key, bool value);
 void run_add_text(struct run *run, const char *key, const char *value);
+/* The values are copied. */
+void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count);
 
 /* Who drives a run from outside: stepped by the agent when due, finished once it will do nothing more. */
 struct run_host {

@@ -224,6 +224,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
     if (cluster->reporting || cluster->gathering)
         rendezvous_step(cluster);
+    tensor_step(cluster);
 
     count_cycle(cluster, &flags, state);
     enum sequencer_state shown = sequencer_idle(state) ? SEQUENCER_IDLE : state;

@@ -7,8 +7,10 @@
  * the pipeline would have seen. */
 #pragma once
 
+#include "memory/walker.h"
 #include "model/account.h"
 #include "model/isa/cluster.h"
+#include "model/isa/tensor.h"
 #include "model/numeric/fp22.h"
 #include "model/numeric/mxfp7.h"
 #include "units/unit.h"
@@ -163,6 +165,9 @@ struct cluster {
     uint16_t led[256], followed[256], reported[256];
     bool gathering; /* as leader: the descriptor waits for the peers */
     bool reporting; /* as follower: the report waits for the signal register */
+    /* tensor fill (§10.1) */
+    struct walker tensors[TENSOR_DESCRIPTORS];
+    unsigned tensor_next, tensor_end; /* entries of the running TFILL still to be asked for */
     /* sweep */
     struct sweep sweep;
     cycle_t emit_times[8];
@@ -261,6 +266,9 @@ void rendezvous_step(struct cluster *cluster);
 /* True if the signal was a report of a follower. */
 bool rendezvous_report(struct cluster *cluster, const struct flit *flit);
 void sequencer_request(struct cluster *cluster);
+/* tensor.c (§10.1) */
+void tensor_describe(struct cluster *cluster, const struct word256 *payload);
+void tensor_step(struct cluster *cluster);
 /* accumulator.c: commands (§5) */
 void acc_block(struct cluster *cluster, uint32_t address, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                bool load, cycle_t command);
