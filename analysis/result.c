@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "model/isa/wire.h"
+#include "model/keys.h"
+#include "noc/flex.h"
 #include "units/cluster/cluster.h"
 
 enum {
@@ -217,18 +219,30 @@ static json_t *build_input(const struct router_input_counts *counts, uint64_t ma
     return input;
 }
 
-static json_t *build_output(const struct router_output_counts *counts) {
-    json_t *output = json_object();
-    put_count(output, "flits", counts->flits);
-    put_count(output, "busy", counts->busy);
-    return output;
+/* Cycles in which a flit was granted to an empty register: every flit's grant that did not follow another's at once. */
+static uint64_t bare_cycles(const struct router_figures *router, unsigned port) {
+    return router->out[port].flits + (router->standing >> port & 1) - router->out[port].chained;
 }
 
-static json_t *build_router(const struct router_figures *router) {
+/* Every cycle of a link is one of four: a flit went, the receiver refused it, the link lay bare while a flit was being
+ * granted to it, or nobody wanted it. The what-if network does not tell the last two apart. */
+static json_t *build_output(const struct router_figures *router, unsigned port, bool whole, uint64_t cycles) {
+    const struct router_output_counts *counts = &router->out[port];
+    uint64_t bare = whole ? bare_cycles(router, port) : 0;
+    json_t *link = json_object();
+    put_count(link, "flits", counts->flits);
+    put_count(link, "busy", counts->busy);
+    put(link, "arbitration", whole ? json_integer((json_int_t)bare) : json_null());
+    put(link, "lost", whole ? json_integer((json_int_t)counts->lost) : json_null());
+    put_count(link, "idle", cycles - counts->flits - counts->busy - bare);
+    return link;
+}
+
+static json_t *build_router(const struct router_figures *router, bool whole, uint64_t cycles) {
     json_t *object = json_object(), *in = json_array(), *out = json_array();
     for (unsigned port = 0; port < ROUTER_PORTS; port++) {
         json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
-        json_array_append_new(out, build_output(&router->out[port]));
+        json_array_append_new(out, build_output(router, port, whole, cycles));
     }
     put_count(object, "x", router->x);
     put_count(object, "y", router->y);
@@ -237,14 +251,59 @@ static json_t *build_router(const struct router_figures *router) {
     return object;
 }
 
-static void add_routers(json_t *routers, const struct run *run, unsigned mesh) {
+static bool check_links(const struct router_figures *router, bool whole, uint64_t cycles, GError **error) {
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        const struct router_output_counts *out = &router->out[port];
+        if (out->flits + out->busy <= cycles &&
+            (!whole || out->flits + out->busy + bare_cycles(router, port) <= cycles))
+            continue;
+        g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
+                    "internal error: output %u of router (%u,%u) was in use for more than the %" G_GUINT64_FORMAT
+                    " cycles of the run",
+                    port, router->x, router->y, cycles);
+        return false;
+    }
+    return true;
+}
+
+static bool add_routers(json_t *routers, const struct run *run, unsigned mesh, GError **error) {
     const struct mesh *network = &mesh_at(run, mesh)->mesh;
     for (unsigned i = 0; i < mesh_router_count(network); i++) {
         struct router_figures router = mesh_figures(network, i);
-        json_t *object = build_router(&router);
+        if (!check_links(&router, !network->flex, run->settled_cycles, error))
+            return false;
+        json_t *object = build_router(&router, !network->flex, run->settled_cycles);
         put_mesh(object, run, mesh);
         json_array_append_new(routers, object);
     }
+    return true;
+}
+
+/* The distribution in bins [low, high, count] that grow with the value, eight to a doubling; those that are empty are
+ * left out. */
+static json_t *build_bins(const struct histogram *histogram) {
+    json_t *bins = json_array();
+    uint64_t low = 0, high = 0, count = 0;
+    for (uint64_t page = 0; page < histogram->page_count; page++)
+        for (uint64_t i = 0; histogram->pages[page] && i < HISTOGRAM_PAGE; i++) {
+            uint64_t value = page << HISTOGRAM_PAGE_BITS | i, times = histogram->pages[page][i];
+            if (!times)
+                continue;
+            if (value > high && count) {
+                json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)low, (json_int_t)high, (json_int_t)count));
+                count = 0;
+            }
+            if (!count) {
+                unsigned bits = value ? 63 - (unsigned)__builtin_clzll(value) : 0;
+                uint64_t width = bits > 3 ? UINT64_C(1) << (bits - 3) : 1;
+                low = value & ~(width - 1);
+                high = low + width - 1;
+            }
+            count += times;
+        }
+    if (count)
+        json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)low, (json_int_t)high, (json_int_t)count));
+    return bins;
 }
 
 static struct histogram latency_of(const struct run *run, unsigned type) {
@@ -270,6 +329,7 @@ static json_t *build_latency(const struct run *run) {
         put_count(object, "p90", histogram_at(histogram, (histogram->count - 1) * 9 / 10));
         put_count(object, "p99", histogram_at(histogram, (histogram->count - 1) * 99 / 100));
         put_count(object, "max", histogram->max);
+        put(object, "bins", build_bins(histogram));
         g_autofree char *name = g_ascii_strdown(flit_type_name(type), -1);
         put(latency, name, object);
         histogram_clear(&all);
@@ -343,16 +403,46 @@ static json_t *build_traffic(const struct traffic_result *traffic) {
     return object;
 }
 
-static json_t *build_traffic_routers(const struct traffic_result *traffic) {
+static json_t *build_traffic_routers(const struct traffic_result *traffic, bool whole, uint64_t cycles) {
     json_t *routers = json_array();
     for (unsigned i = 0; i < traffic->router_count; i++)
-        json_array_append_new(routers, build_router(&traffic->routers[i]));
+        json_array_append_new(routers, build_router(&traffic->routers[i], whole, cycles));
     return routers;
 }
 
 /* ---- answer, hazards, deadlock ---- */
 
-static json_t *build_grade(const struct numerics *numerics) {
+/* [low, high, count]: relative errors from low up to high; the first bin holds those that are 0, the last has no end.
+ */
+static json_t *build_error_bins(const struct numerics *numerics) {
+    json_t *bins = json_array();
+    for (unsigned bin = 0; bin < GRADE_BINS; bin++) {
+        double high = bin == 0 ? 0 : grade_bin_low(bin + 1);
+        json_t *row = json_array();
+        json_array_append_new(row, json_real(grade_bin_low(bin)));
+        json_array_append_new(row, bin + 1 < GRADE_BINS ? json_real(high) : json_null());
+        json_array_append_new(row, json_integer((json_int_t)numerics->bins[bin]));
+        json_array_append_new(bins, row);
+    }
+    return bins;
+}
+
+static json_t *build_worst(const struct numerics *numerics, size_t columns) {
+    json_t *worst = json_array();
+    for (unsigned i = 0; i < numerics->worst_count; i++) {
+        const struct grade_element *element = &numerics->worst[i];
+        json_t *object = json_object();
+        put_count(object, "row", columns ? element->index / columns : 0);
+        put_count(object, "column", columns ? element->index % columns : element->index);
+        put_number(object, "got", element->got);
+        put_number(object, "want", element->want);
+        put_number(object, "rel", element->rel);
+        json_array_append_new(worst, object);
+    }
+    return worst;
+}
+
+static json_t *build_grade(const struct numerics *numerics, size_t columns) {
     json_t *object = json_object();
     put_number(object, "rel_p50", numerics->rel_p50);
     put_number(object, "rel_p90", numerics->rel_p90);
@@ -363,6 +453,10 @@ static json_t *build_grade(const struct numerics *numerics) {
     put_number(object, "fp16_ulp_max", numerics->fp16_ulp_max);
     put_count(object, "saturated", numerics->saturated);
     put_number(object, "normalised", numerics->normalised);
+    put_count(object, "count", numerics->count);
+    put_count(object, "undefined", numerics->undefined);
+    put(object, "histogram", build_error_bins(numerics));
+    put(object, "worst", build_worst(numerics, columns));
     return object;
 }
 
@@ -373,8 +467,8 @@ static json_t *build_numerics(const struct run *run) {
     put_count(model, "mismatches", run->model_mismatches);
     put_number(model, "max_abs", run->model_max_abs);
     put(numerics, "vs_model", model);
-    put(numerics, "vs_quantised", build_grade(&run->vs_quantised));
-    put(numerics, "vs_fp64", build_grade(&run->vs_fp64));
+    put(numerics, "vs_quantised", build_grade(&run->vs_quantised, run->answer_columns));
+    put(numerics, "vs_fp64", build_grade(&run->vs_fp64, run->answer_columns));
     return numerics;
 }
 
@@ -428,6 +522,13 @@ static json_t *build_deadlock(const struct run *run) {
     return deadlock;
 }
 
+static void put_series(json_t *object, const char *key, const uint64_t *values, unsigned count) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(array, json_integer((json_int_t)values[i]));
+    put(object, key, array);
+}
+
 /* "plan.gm" becomes {"plan": {"gm": …}}. */
 static void put_fact(json_t *root, const struct run_fact *fact) {
     const char *dot = strchr(fact->key, '.');
@@ -439,14 +540,23 @@ static void put_fact(json_t *root, const struct run_fact *fact) {
         into = json_object_get(root, group);
     }
     const char *key = dot ? dot + 1 : fact->key;
-    if (fact->type == FACT_COUNT)
+    switch (fact->type) {
+    case FACT_COUNT:
         put_count(into, key, fact->count);
-    else if (fact->type == FACT_NUMBER)
+        break;
+    case FACT_NUMBER:
         put_number(into, key, fact->number);
-    else if (fact->type == FACT_FLAG)
+        break;
+    case FACT_FLAG:
         put(into, key, json_boolean(fact->count));
-    else
+        break;
+    case FACT_TEXT:
         put_text(into, key, fact->text);
+        break;
+    case FACT_SERIES:
+        put_series(into, key, fact->series, fact->value_count);
+        break;
+    }
 }
 
 /* ---- digest ---- */
@@ -521,6 +631,7 @@ char *result_digest(const struct run *run) {
         const struct run_fact *fact = &g_array_index(run->facts, struct run_fact, i);
         feed(checksum, &fact->count, sizeof fact->count);
         feed(checksum, &fact->number, sizeof fact->number);
+        feed(checksum, fact->series, fact->value_count * sizeof *fact->series);
     }
     char *digest = g_strdup(g_checksum_get_string(checksum));
     g_checksum_free(checksum);
@@ -569,13 +680,29 @@ static bool put_meshes(json_t *root, const struct run *run, GError **error) {
         put(root, "links", links);
     for (unsigned m = 0; fine && m < mesh_count(run); m++) {
         fine = add_units(units, run, m, error) && add_ports(ports, run, m, error) &&
-               check_flits(run, mesh_at(run, m), error);
-        add_routers(routers, run, m);
+               add_routers(routers, run, m, error) && check_flits(run, mesh_at(run, m), error);
         add_hazards(hazards, run, m);
         if (links)
             add_links(links, run, m);
     }
     return fine;
+}
+
+/* What the machine has otherwise than its preset: {path: {value, default, unit}}. */
+static json_t *build_configuration(const struct machine *machine) {
+    json_t *differing = json_object();
+    for (size_t i = 0; i < machine_key_count; i++) {
+        const struct config_key *key = &machine_keys[i];
+        if (g_str_equal(key->path, "name") || g_str_equal(key->path, "preset") || key_is_default(key, machine))
+            continue;
+        g_autofree char *usual = key_default_text(key, (enum machine_preset)machine->preset);
+        json_t *row = json_object();
+        put(row, "value", key_json(key, machine));
+        put_text(row, "default", usual);
+        put_text(row, "unit", key->unit);
+        put(differing, key->path, row);
+    }
+    return differing;
 }
 
 json_t *result_build(const struct run *run, GError **error) {
@@ -592,6 +719,7 @@ json_t *result_build(const struct run *run, GError **error) {
     put_rates(root, run);
     g_autofree char *digest = result_digest(run);
     put_text(root, "digest", digest);
+    put(root, "configuration", build_configuration(run->machine));
     put(root, "rtl_defects", json_boolean(run->machine->rtl_defects));
     for (guint i = 0; i < run->facts->len; i++)
         put_fact(root, &g_array_index(run->facts, struct run_fact, i));
@@ -601,7 +729,7 @@ json_t *result_build(const struct run *run, GError **error) {
     }
     if (run->traffic) {
         put(root, "traffic", build_traffic(run->traffic));
-        put(root, "routers", build_traffic_routers(run->traffic));
+        put(root, "routers", build_traffic_routers(run->traffic, !flex_needed(run->machine), run->settled_cycles));
         put(root, "hazards", json_array());
     }
     put(root, "numerics", build_numerics(run));

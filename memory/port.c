@@ -33,6 +33,7 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .fall_through = machine->noc.fall_through,
                               .limit = memory->queue_depth - memory->queue_margin,
                               .slot_count = memory->write_slots,
+                              .slot_words = MAX(SLOT_WORDS, memory->write_burst),
                               .fetch_transform = memory->fetch_transform,
                               .tensor_fill = machine->cluster.tensor_fill,
                               .rtl_defects = machine->rtl_defects,
@@ -260,9 +261,10 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
         hazard_report(port->hazards, "wr.two_open", now, port->name,
                       "(%u,%u) opens a second write while its first is incomplete; data goes to the lower slot",
                       flit->src_x, flit->src_y);
-    if (len > 7)
+    if (len + 1 > port->slot_words)
         hazard_report(port->hazards, "wr.len", now, port->name,
-                      "(%u,%u) announces a write of %u words, more than a slot's 8", flit->src_x, flit->src_y, len + 1);
+                      "(%u,%u) announces a write of %u words, more than a slot's %u", flit->src_x, flit->src_y, len + 1,
+                      port->slot_words);
     check_request(port, address, (len + 1) * (uint64_t)WORD_BYTES, "a write", now);
     check_writes(port, address, (len + 1) * (uint64_t)WORD_BYTES, false, now);
     check_runs(port, address, (len + 1) * (uint64_t)WORD_BYTES, now);
@@ -278,7 +280,7 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
 
 static void slot_store(struct mem_port *port, unsigned s, const struct flit *flit, cycle_t now) {
     struct write_slot *slot = &port->slots[s];
-    slot->words[slot->received++ % SLOT_WORDS] = flit->payload;
+    slot->words[slot->received++ % port->slot_words] = flit->payload;
     bool complete = slot->received == slot->expected;
     if (flit->last != complete)
         hazard_report(port->hazards, "wr.last_mismatch", now, port->name,
@@ -489,7 +491,7 @@ static void write_step(struct mem_port *port) {
         }
     }
     requester->data_offered = true;
-    requester->data = slot->words[port->words_accepted % SLOT_WORDS];
+    requester->data = slot->words[port->words_accepted % port->slot_words];
 }
 
 /* ---- one cycle ---- */

@@ -18,7 +18,8 @@ enum {
     ENTRY_WORDS = 4,        /* noc-and-memory §6.6 */
     ENTRY_SOURCE_WORDS = 8, /* FP16 words of an entry that is converted on the fetch */
     RECEIVERS_MAX = 4,
-    SLOT_WORDS = 8, /* WBURST */
+    SLOT_WORDS = 8,      /* WBURST of the published hardware */
+    SLOT_WORDS_MAX = 16, /* longest burst a machine may be given (memory.write_burst) */
 };
 
 enum port_cause {
@@ -61,7 +62,7 @@ struct write_slot {
     uint64_t address;
     unsigned expected, received;
     cycle_t ready_since; /* SLOT_READY */
-    struct word256 words[SLOT_WORDS];
+    struct word256 words[SLOT_WORDS_MAX];
 };
 
 enum fetch_state {
@@ -100,6 +101,7 @@ struct mem_port {
     unsigned mesh;                /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
+    unsigned slot_words; /* words a slot stores: later ones of a longer burst overwrite the first */
     bool fetch_transform, rtl_defects, tensor_fill;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;

@@ -69,6 +69,7 @@ const struct config_key machine_keys[] = {
     NUMBER(agent.commands, 128, 1, 65536, "commands", "Commands the control-program engine holds."),
     NUMBER(agent.poll_interval, 31, 1, 65536, "cycles", "Wait between two reads of a POLL."),
     NUMBER(agent.tx_depth, 16, 1, 65536, "flits", "Transmit queue of the dispatch agent."),
+    FLAG(agent.wide_complex, 0, "64-bit control complex: the transform bank's registers are not connected, so that an occupant's fault can't be cleared."),
     NUMBER(agent.rx_depth, 16, 1, 65536, "flits", "Mailbox of the dispatch agent."),
 
     ROW(memory.attachment, attachment_names, MEMORY_PER_PORT, MEMORY_CONVERGED, 0, 0, "", "All requesters through one arbiter and crossing queues to one channel, or every requester on a channel of its own."),
@@ -108,6 +109,7 @@ const struct config_key machine_keys[] = {
     NUMBER(cluster.tiles, 512, 1, 65536, "sub-tiles", "Resident tile in sub-tiles of 4 x 4 outputs, a power of two."),
     NUMBER(cluster.drain_queue, 128, 1, 65536, "words", "Drain queue between accumulator and burst collector."),
     NUMBER(cluster.drain_limit, 112, 1, 65536, "words", "A sweep is held when this many results wait in the drain queue."),
+    NUMBER(cluster.accumulator_latency, 8, 2, 255, "cycles", "From an accumulator command that hands a result out to the result in the drain queue."),
     NUMBER(cluster.accumulator_bits, 14, 8, 16, "bits", "Fraction bits of the accumulator's format."),
     FLAG(cluster.double_rate, 0, "Run the array at twice the accumulator's clock."),
     FLAG(cluster.pacing, 1, "Hold issues of small tiles so that a sub-tile recurs no sooner than reuse_min cycles."),

@@ -1,6 +1,7 @@
 /* The machine put together; see system.h. */
 #include "units/system.h"
 
+#include "memory/stage.h"
 #include "units/plugin.h"
 #include "units/unit.h"
 
@@ -82,8 +83,8 @@ static uint64_t mover_word(void *self) {
     return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
 }
 
-static bool find_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
-                           unsigned *count, GError **error) {
+bool system_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                      unsigned *count, GError **error) {
     const char *names = machine->memory.occupants ? machine->memory.occupants : "quantiser";
     g_auto(GStrv) list = g_strsplit(g_str_equal(names, "none") ? "" : names, ",", -1);
     *count = g_strv_length(list);
@@ -108,7 +109,7 @@ static bool find_occupants(const struct machine *machine, const struct transform
 static bool add_bank(struct system *system, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS] = {NULL};
     unsigned count;
-    if (!find_occupants(system->machine, slots, &count, error))
+    if (!system_occupants(system->machine, slots, &count, error))
         return false;
     system->bank = transform_bank_new(slots, count, &system->hazards, error);
     return system->bank;
@@ -139,6 +140,31 @@ static bool check_types(const struct machine *machine, GError **error) {
     return known;
 }
 
+/* ---- the transform bank behind the control processor ---- */
+
+/* Which register of the bank an address of the processor names. */
+static bool bank_register(const struct system *system, uint32_t address, unsigned *id, unsigned *reg) {
+    uint32_t offset = address - PROCESSOR_TRANSFORM;
+    *id = offset >> 8;
+    *reg = offset & 0xFF;
+    return !system->machine->agent.wide_complex && *id <= TRANSFORM_SLOTS;
+}
+
+bool system_processor_write(struct system *system, uint32_t address, uint32_t value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    if (there)
+        transform_cfg_write(system->bank, id, reg, value, now);
+    return there;
+}
+
+bool system_processor_read(struct system *system, uint32_t address, uint32_t *value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    *value = there ? transform_cfg_read(system->bank, id, reg, now) : 0;
+    return there;
+}
+
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
@@ -152,7 +178,7 @@ bool system_check(const struct machine *machine, GError **error) {
         return true;
     if (!check_types(machine, error))
         return false;
-    return find_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    return system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -256,6 +282,9 @@ static uint64_t group_progress(const struct system_group *group) {
     uint64_t progress = group->part->hops;
     if (group->has_agent && system->agent.interlink)
         progress += system->agent.interlink->progress;
+    const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
+    if (stage)
+        progress += stage->reads_served + stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
     for (unsigned i = 0; i < group->endpoint_count; i++) {

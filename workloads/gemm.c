@@ -413,6 +413,7 @@ static void grade_values(struct gemm *gemm, const uint16_t *ours) {
     grade_against(wanted, ours, gemm->m * gemm->n, &run->vs_quantised);
     grade_fp64_result(gemm->m, gemm->k, gemm->n, gemm->a->data, gemm->b->data, wanted);
     grade_against(wanted, ours, gemm->m * gemm->n, &run->vs_fp64);
+    run->answer_columns = gemm->n;
     run->graded = true;
 }
 

@@ -2,7 +2,9 @@
 #include "workloads/workload.h"
 
 extern const struct workload_type workload_gemm;
+extern const struct workload_type workload_move;
 extern const struct workload_type workload_program;
+extern const struct workload_type workload_quant_place;
 extern const struct workload_type workload_traffic;
 extern const struct workload_type workload_peer_self;
 extern const struct workload_type workload_peer_add;
@@ -20,7 +22,9 @@ extern const struct workload_type workload_mesh_k4;
 /* clang-format off */
 const struct workload_type *const workload_types[] = {
     &workload_gemm,
+    &workload_move,
     &workload_program,
+    &workload_quant_place,
     &workload_traffic,
     &workload_saxpy,
     &workload_mesh_n,

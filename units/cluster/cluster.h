@@ -18,7 +18,6 @@
 enum {
     BANK_ENTRIES = 256,
     TILE_LANES = 16,
-    DRAIN_RING = 512, /* words on their way to and in the drain queue; power of two */
     BURST_WORDS_MAX = 16,
     ACC_LOG = 8,
     REUSE_DEPTH = 4, /* commands at this distance or less see the value before the earlier one (§3.4) */
@@ -29,8 +28,6 @@ enum {
     ISSUE_TO_COUNT = 4,    /* ADD_EMIT issued in i is in d_out from i+4 */
     ISSUE_TO_COMMAND = 20, /* partial leaves the chain, accumulator command */
     COMMAND_BUSY = 11,     /* accumulator busy y .. y+11 */
-    COMMAND_TO_EMIT = 8,   /* EMIT, ADD_EMIT and the high half of SEND pushed to the drain queue */
-    COMMAND_TO_SEND = 7,   /* low half of SEND */
 };
 
 enum cluster_cause {
@@ -187,7 +184,8 @@ struct cluster {
     uint64_t d_pop;
     int64_t d_out;
     uint16_t d_got;
-    struct drain_word *ring;
+    struct drain_word *ring; /* words on their way to and in the drain queue */
+    unsigned ring_words;     /* a power of two */
     uint64_t ring_in, ring_pushed, ring_out;
     struct destination destination;
     struct burst_bank bank[2];
