@@ -125,6 +125,21 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
+/* Every unit's type is built in or brought by a plug-in. */
+static bool check_types(const struct machine *machine, GError **error) {
+    struct plugin_set *plugins = plugin_set_load(machine, error);
+    bool known = plugins;
+    for (unsigned i = 0; known && i < machine->unit_count; i++) {
+        known = plugin_find_type(plugins, machine->units[i].type);
+        if (!known)
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
+                        machine->units[i].name, machine->units[i].type,
+                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
+    }
+    plugin_set_free(plugins);
+    return known;
+}
+
 /* ---- the transform bank behind the control processor ---- */
 
 /* Which register of the bank an address of the processor names. */
@@ -150,21 +165,6 @@ bool system_processor_read(struct system *system, uint32_t address, uint32_t *va
     return there;
 }
 
-/* Every unit's type is built in or brought by a plug-in. */
-static bool check_types(const struct machine *machine, GError **error) {
-    struct plugin_set *plugins = plugin_set_load(machine, error);
-    bool known = plugins;
-    for (unsigned i = 0; known && i < machine->unit_count; i++) {
-        known = plugin_find_type(plugins, machine->units[i].type);
-        if (!known)
-            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
-                        machine->units[i].name, machine->units[i].type,
-                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
-    }
-    plugin_set_free(plugins);
-    return known;
-}
-
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
@@ -176,7 +176,9 @@ bool system_check(const struct machine *machine, GError **error) {
     }
     if (machine->mesh_count)
         return true;
-    return check_types(machine, error) && system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    if (!check_types(machine, error))
+        return false;
+    return system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
