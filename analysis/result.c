@@ -108,6 +108,14 @@ static bool check_sum(const struct account *account, const char *name, uint64_t 
     return false;
 }
 
+static json_t *build_adapter(const struct l2_adapter *adapter) {
+    json_t *object = json_object();
+    put_count(object, "served_words", adapter->served);
+    put_count(object, "written_words", adapter->taken);
+    put_count(object, "forwarded_requests", adapter->forwarded);
+    return object;
+}
+
 static json_t *build_units(const struct run *run, GError **error) {
     json_t *units = json_array();
     const struct system *system = run->system;
@@ -127,6 +135,8 @@ static json_t *build_units(const struct run *run, GError **error) {
         put_count(unit, "y", endpoint->y);
         put(unit, "cycles", build_causes(account, report.causes, report.cause_count));
         put_count(unit, "instructions", report.instructions);
+        if (system->adapters[i])
+            put(unit, "l2", build_adapter(system->adapters[i]));
         put_count(unit, "busy", run->cycles - account->cycles[0]);
         put_count(unit, "link_refused", endpoint->counts.blocked);
         json_array_append_new(units, unit);
@@ -448,6 +458,8 @@ char *result_digest(const struct run *run) {
             const struct endpoint *endpoint = &system->endpoints[i];
             endpoint->type->digest(endpoint->unit, feed, checksum);
             feed(checksum, &endpoint->counts, sizeof endpoint->counts);
+            if (system->adapters[i])
+                feed(checksum, system->adapters[i]->lines, system->adapters[i]->line_count * WORD_BYTES);
         }
         for (unsigned p = 0; p < system->agent.port_count; p++)
             feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);

@@ -92,11 +92,12 @@
     S("mem.raw_hazard", "hazard", "A word is read whose write is not acknowledged yet.", "noc-and-memory §12.1") \
     N("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry.", "noc-and-memory §6.12", "needs staging to be built")
 
-/* Reported by the mover, the transform bank, the vector core, the links between meshes and the recorded defects: their
- * tests show them. */
+/* Reported by the mover, the transform bank, the vector core, the L2 adapter, the links between meshes and the recorded
+ * defects: their tests show them. */
 #define HAZARD_ELSEWHERE(N)                                                                                            \
     N("mover.")                                                                                                        \
     N("xform.")                                                                                                        \
     N("vec.")                                                                                                          \
+    N("l2.")                                                                                                           \
     N("il.")                                                                                                           \
     N("defect.")

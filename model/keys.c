@@ -65,6 +65,15 @@ const struct config_key machine_keys[] = {
     PRESET(endpoint.recv_depth, 16, 512, 1, 65536, "flits", "Receive queue of a unit: everything but instructions and control."),
     NUMBER(endpoint.completion_depth, 16, 1, 65536, "signals", "Completion queue of a unit."),
 
+    FLAG(l2.clusters, 0, "A store of its own in the local link of every matmul cluster, which answers requests inside its window."),
+    FLAG(l2.vectors, 0, "The same for every vector core."),
+    FLAG(l2.enabled, 0, "The stores serve from the start; otherwise each is off until its control index 0xE2 is written."),
+    NUMBER(l2.lines, 8192, 2, 1048576, "lines", "Size of such a store, in lines of 32 bytes; the top one is never used."),
+    NUMBER(l2.window_bits, 18, 6, 36, "bits", "Its window of addresses: base to base + 2^bits."),
+    NUMBER(l2.queue, 16, 4, 65536, "responses", "Queue toward the unit; three fewer are on their way at most."),
+    NUMBER(l2.cluster_base, 4026531840.0, 0, 1099511627775.0, "bytes", "Where the clusters' window begins."),
+    NUMBER(l2.vector_base, 4043309056.0, 0, 1099511627775.0, "bytes", "Where the vector cores' window begins."),
+
     NUMBER(agent.staging_flits, 128, 1, 65536, "flits", "Program staging RAM of the dispatch agent."),
     NUMBER(agent.commands, 128, 1, 65536, "commands", "Commands the control-program engine holds."),
     NUMBER(agent.poll_interval, 31, 1, 65536, "cycles", "Wait between two reads of a POLL."),
