@@ -78,6 +78,7 @@ struct entry_run {
     unsigned words;     /* words an entry, 1..4 */
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
+    bool staged; /* from the port's own store */
     uint8_t tag; /* of the entry being fetched */
     uint8_t note;
     unsigned receivers;
@@ -94,12 +95,19 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
-    unsigned mesh; /* number of this mesh */
+    unsigned mesh;                /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
     bool fetch_transform, rtl_defects;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
+    int staging;         /* enum staging_kind */
+    struct stage *stage; /* of this port alone, or NULL; reached by its units only (§7.1) */
+    uint64_t stage_bytes;
+    cycle_t staged_at, staged_at_write; /* its next entry or word is there; takes words of a write from then on */
+    unsigned plain_unfetched;
+    uint64_t plain_address; /* of a staged plain read, else unused */
+    bool plain_staged, write_staged;
     /* For reports of races, when set: the memory behind, and all ports before it. */
     struct dram *dram;
     const struct mem_port *ports;
@@ -155,6 +163,8 @@ static inline void port_trace_flit(const struct mem_port *port, const struct fli
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
                struct hazard_log *hazards);
 void port_clear(struct mem_port *port);
+/* Which mesh this is; 0 unless told. */
+void port_set_mesh(struct mem_port *port, unsigned mesh);
 
 /* Memory-class flits (types 0, 1, 4): room in both queues at the start of the cycle. */
 bool port_accepts(struct mem_port *port, cycle_t now);

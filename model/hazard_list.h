@@ -83,14 +83,15 @@
     S("mem.misaligned", "hazard", "An address is not a multiple of 32; its low five bits are ignored.", "noc-and-memory §6.12") \
     S("mem.page_cross", "hazard", "A burst crosses a 4 KB page.", "noc-and-memory §6.12") \
     S("mem.aperture_alias", "hazard", "An aperture that is not built is named and reaches DRAM.", "noc-and-memory §6.12") \
-    N("mem.unserved_aperture", "hang", "An aperture that nothing serves: no response, no acknowledgement.", "noc-and-memory §6.12", "needs staging to be built") \
+    S("mem.unserved_aperture", "hang", "An aperture that nothing serves: no response, no acknowledgement.", "noc-and-memory §6.12") \
     S("mem.foreign_mesh", "hazard", "An address of another mesh is served from local DRAM.", "noc-and-memory §6.12") \
     S("mem.beyond_dram", "hazard", "An address beyond the DRAM wraps.", "noc-and-memory §6.12") \
     S("mem.uninitialised", "hazard", "A word is read that was never written.", "noc-and-memory §6.12") \
     N("mem.bus_error", "hazard", "An error response of the bus is ignored.", "noc-and-memory §6.12", "the modelled memory path answers without errors") \
     S("mem.race", "hazard", "Two ports touch one word, one of them writing, with no acknowledgement between.", "noc-and-memory §12.1") \
     S("mem.raw_hazard", "hazard", "A word is read whose write is not acknowledged yet.", "noc-and-memory §12.1") \
-    N("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry.", "noc-and-memory §6.12", "needs staging to be built")
+    S("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry: the line that contains it is read.", "noc-and-memory §6.12") \
+    S("stage.alias", "hazard", "A staged address lies beyond the store and wraps.", "noc-and-memory §7.1")
 
 /* Reported by the mover, the transform bank, the vector core, the L2 adapter, the links between meshes and the recorded
  * defects: their tests show them. */

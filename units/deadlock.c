@@ -412,6 +412,8 @@ static const char *diagnose(const struct search *search) {
         if (endpoint->recv.count && flit_at(endpoint->pool, fifo_head(&endpoint->recv)->flit)->type == FLIT_MEM_RD_RESP)
             id = "deadlock.receive_queue";
     }
+    if (!id && hazard_count(&system->hazards, "mem.unserved_aperture"))
+        return "mem.unserved_aperture";
     if (id || working_unit(search) != NOBODY)
         return id;
     if (credit_out(&system->agent.dispatch))

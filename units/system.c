@@ -304,6 +304,9 @@ static uint64_t group_progress(const struct system_group *group) {
     const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
     if (stage)
         progress += stage->reads_served + stage->writes_served;
+    for (unsigned p = 0; group->has_agent && p < system->agent.port_count; p++)
+        if (system->agent.ports[p].stage)
+            progress += system->agent.ports[p].stage->reads_served + system->agent.ports[p].stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
     for (unsigned i = 0; i < group->adapter_count; i++)
