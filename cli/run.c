@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/dram_trace.h"
 #include "analysis/result.h"
 #include "cli/cli.h"
 #include "model/config.h"
@@ -11,7 +12,7 @@
 
 struct options {
     char **sets;
-    char *out;
+    char *out, *dram_trace;
     gboolean json, quiet, strict;
     gint64 seed;
 };
@@ -67,14 +68,19 @@ static int report(const struct options *options, const struct run *run, GError *
 
 static int run_workload(const struct options *options, struct machine *machine, const struct workload *workload) {
     struct run run;
+    struct dram_trace trace;
     GError *error = NULL;
+    dram_trace_init(&trace);
     run_init(&run, machine, workload);
     run.seed = (uint64_t)options->seed;
     run.strict = options->strict;
+    run.memory_watch = options->dram_trace ? &trace.watch : NULL;
     bool fine = (!workload->type->adjust || workload->type->adjust(workload, machine, &error)) &&
-                workload->type->run(&run, &error);
+                workload->type->run(&run, &error) &&
+                (!options->dram_trace || dram_trace_write(&trace, options->dram_trace, &error));
     int status = fine ? report(options, &run, &error) : cli_fail(error);
     run_clear(&run);
+    dram_trace_clear(&trace);
     return status;
 }
 
@@ -86,6 +92,8 @@ int command_run(int argc, char **argv) {
         {"json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print the result and nothing else", NULL},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &options.seed, "Seed of generated data (1)", "N"},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Any hazard ends the run and fails it", NULL},
+        {"dram-trace", 0, 0, G_OPTION_ARG_FILENAME, &options.dram_trace, "Write every burst the memory takes here",
+         "FILE"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Print no summary", NULL},
         {NULL}};
     struct machine machine;
@@ -111,5 +119,6 @@ int command_run(int argc, char **argv) {
     }
     g_strfreev(options.sets);
     g_free(options.out);
+    g_free(options.dram_trace);
     return status;
 }

@@ -139,6 +139,7 @@ struct memory_params {
     unsigned write_slots;
     unsigned write_burst; /* words per write burst of a unit: cluster collector and slot size */
     unsigned reads_in_flight;
+    bool pipelined;                                                  /* the DRAM works on several bursts at once */
     unsigned address_queue, write_queue, read_queue, response_queue; /* crossing queues, memory beats */
     unsigned banks, row_bytes, row_hit, row_miss;                    /* 0 banks: fixed latency */
     unsigned refresh_interval, refresh_cycles;                       /* 0 interval: none */

@@ -180,6 +180,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
                           .limit = limit,
                           .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
+    path_watch(system->agent.path, run->memory_watch);
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
     for (unsigned g = 0; g < system->group_count; g++) {
