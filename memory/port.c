@@ -39,6 +39,7 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .rtl_defects = machine->rtl_defects,
                               .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
+                              .split_pages = memory->split_pages,
                               .staging = memory->staging,
                               .stage_bytes = (uint64_t)memory->staging_entries * STAGE_ENTRY_WORDS * WORD_BYTES,
                               .pool = pool,
@@ -126,8 +127,8 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
                       what, address);
     if (address % PAGE_BYTES + bytes > PAGE_BYTES)
         hazard_report(port->hazards, "mem.page_cross", now, port->name,
-                      "%s of %" G_GINT64_MODIFIER "u bytes at 0x%" G_GINT64_MODIFIER "x crosses a 4 KB page", what,
-                      bytes, address);
+                      "%s of %" G_GINT64_MODIFIER "u bytes at 0x%" G_GINT64_MODIFIER "x crosses a 4 KB page%s", what,
+                      bytes, address, port->split_pages ? " and is split there" : "");
     if (special(address))
         check_aperture(port, address, bytes, what, now);
     else if ((address >> 36 & 3) != port->mesh)
@@ -183,12 +184,52 @@ static void check_known(struct mem_port *port, uint64_t address, unsigned words,
     }
 }
 
+/* Words of a burst that can be asked for at once. */
+static unsigned piece(const struct mem_port *port, uint64_t address, unsigned words) {
+    unsigned room = (unsigned)((PAGE_BYTES - address % PAGE_BYTES + WORD_BYTES - 1) / WORD_BYTES);
+    return port->split_pages ? MIN(words, room) : words;
+}
+
+static void offer_read_piece(struct mem_port *port, uint64_t address, unsigned words) {
+    struct mem_requester *requester = &port->requester;
+    requester->read_offered = true;
+    requester->read_address = address;
+    requester->read_words = piece(port, address, words);
+    port->read_rest = words - requester->read_words;
+}
+
+static void offer_write_piece(struct mem_port *port, uint64_t address, unsigned words) {
+    struct mem_requester *requester = &port->requester;
+    requester->write_offered = true;
+    requester->write_address = address;
+    requester->write_words = piece(port, address, words);
+    port->write_rest = words - requester->write_words;
+    port->responses_due++;
+}
+
+/* What was offered has been accepted: the rest of a split burst is next. */
+static void follow_offers(struct mem_port *port, cycle_t now) {
+    struct mem_requester *requester = &port->requester;
+    if (requester->read_accepted) {
+        requester->read_offered = false;
+        trace(port, "read address", now);
+        if (port->read_rest)
+            offer_read_piece(port, requester->read_address + (uint64_t)requester->read_words * WORD_BYTES,
+                             port->read_rest);
+    }
+    if (requester->write_accepted) {
+        requester->write_offered = false;
+        trace(port, "write address", now);
+        if (port->write_rest)
+            offer_write_piece(port, requester->write_address + (uint64_t)requester->write_words * WORD_BYTES,
+                              port->write_rest);
+    }
+}
+
 static void offer_read(struct mem_port *port, uint64_t address, unsigned words, cycle_t now) {
     check_writes(port, address, (uint64_t)words * WORD_BYTES, true, now);
     check_known(port, address, words, now);
-    port->requester.read_offered = true;
-    port->requester.read_address = address & ~(uint64_t)(WORD_BYTES - 1);
-    port->requester.read_words = words;
+    offer_read_piece(port, address & ~(uint64_t)(WORD_BYTES - 1), words);
     port->counts.reads_issued++;
 }
 
@@ -526,9 +567,8 @@ static void issue_write(struct mem_port *port, cycle_t now) {
     port->staged_at_write = now + 2;
     if (port->write_staged)
         return;
-    port->requester.write_offered = true;
-    port->requester.write_address = slot->address & ~(uint64_t)(WORD_BYTES - 1);
-    port->requester.write_words = slot->expected;
+    port->responses_due = 0;
+    offer_write_piece(port, slot->address & ~(uint64_t)(WORD_BYTES - 1), slot->expected);
     trace(port, "burst issued", now);
 }
 
@@ -619,22 +659,17 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     count_cycle(port, now, free, link_taken);
     bool held = port->skid_held > 0;
     bool emit = port->emit_full && free;
-    bool answered = requester->response || port->response_latched;
+    bool response = requester->response && port->responses_due == 1 && !port->write_rest;
+    bool answered = response || port->response_latched;
     bool ack = port->writer == WRITER_WAIT && answered && free && !emit;
     bool beat = held && port->fetch == FETCH_BEATS && !port->converter_start;
     bool plain = held && port->writer == WRITER_READ && port->fetch == FETCH_IDLE && free && !emit;
     bool move = port->fetch == FETCH_HOLD && now >= port->hold_ready && !port->emit_full;
     bool idle = port->writer == WRITER_IDLE, writing = port->writer == WRITER_WRITE;
 
-    if (requester->read_accepted) {
-        requester->read_offered = false;
-        trace(port, "read address", now);
-    }
-    if (requester->write_accepted) {
-        requester->write_offered = false;
-        trace(port, "write address", now);
-    }
-    if (requester->response) {
+    follow_offers(port, now);
+    port->responses_due -= requester->response;
+    if (response) {
         port->response_latched = true;
         trace(port, "write response", now);
     }

@@ -101,8 +101,10 @@ struct mem_port {
     bool fetch_transform, rtl_defects;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
-    int staging;         /* enum staging_kind */
-    struct stage *stage; /* of this port alone, or NULL; reached by its units only (§7.1) */
+    bool split_pages;                              /* bursts end at 4 KB pages */
+    unsigned read_rest, write_rest, responses_due; /* words of a split burst still to be asked for; answers to come */
+    int staging;                                   /* enum staging_kind */
+    struct stage *stage;                           /* of this port alone, or NULL; reached by its units only (§7.1) */
     uint64_t stage_bytes;
     cycle_t staged_at, staged_at_write; /* its next entry or word is there; takes words of a write from then on */
     unsigned plain_unfetched;

@@ -111,7 +111,7 @@ const struct config_key machine_keys[] = {
     CHOICE(memory.staging, staging_names, STAGING_OFF, "Staging store (aperture 0): none, at the converged path, or inside each memory port."),
     NUMBER(memory.staging_entries, 16384, 1, 4194304, "entries", "Staging store, in entries of 128 bytes, a power of two."),
     NUMBER(memory.staging_banks, 4, 1, 64, "banks", "Banks of the staging store, a power of two."),
-    FLAG(memory.split_pages, 1, "Split bursts that cross a 4 KB page, and report them."),
+    FLAG(memory.split_pages, 1, "Split a unit's bursts that cross a 4 KB page; they are reported either way. The published agent passes them on whole."),
     FLAG(memory.serial_entries, 0, "Emit an entry whole before fetching the next one, as the baseline machine did."),
 
     NUMBER(cluster.l1_a, 512, 2, 1024, "entries", "Operand store of side A, both banks together, a power of two."),
