@@ -135,7 +135,16 @@ static bool check_sum(const struct account *account, const char *name, uint64_t 
     return false;
 }
 
-static json_t *build_unit(const struct run *run, const struct endpoint *endpoint, const struct account *account) {
+static json_t *build_adapter(const struct l2_adapter *adapter) {
+    json_t *object = json_object();
+    put_count(object, "served_words", adapter->served);
+    put_count(object, "written_words", adapter->taken);
+    put_count(object, "forwarded_requests", adapter->forwarded);
+    return object;
+}
+
+static json_t *build_unit(const struct run *run, const struct endpoint *endpoint, const struct account *account,
+                          const struct l2_adapter *adapter) {
     struct unit_report report;
     json_t *unit = json_object();
     endpoint->type->report(endpoint->unit, &report);
@@ -145,6 +154,8 @@ static json_t *build_unit(const struct run *run, const struct endpoint *endpoint
     put_count(unit, "y", endpoint->y);
     put(unit, "cycles", build_causes(account, report.causes, report.cause_count));
     put_count(unit, "instructions", report.instructions);
+    if (adapter)
+        put(unit, "l2", build_adapter(adapter));
     put_count(unit, "busy", run->cycles - account->cycles[0]);
     put_count(unit, "link_refused", endpoint->counts.blocked);
     return unit;
@@ -156,7 +167,7 @@ static bool add_units(json_t *units, const struct run *run, unsigned mesh, GErro
         const struct endpoint *endpoint = &system->endpoints[i];
         if (!check_sum(&system->unit_accounts[i], endpoint->name, run->cycles, error))
             return false;
-        json_t *unit = build_unit(run, endpoint, &system->unit_accounts[i]);
+        json_t *unit = build_unit(run, endpoint, &system->unit_accounts[i], system->adapters[i]);
         put_mesh(unit, run, mesh);
         json_array_append_new(units, unit);
     }
@@ -599,6 +610,8 @@ static void feed_system(GChecksum *checksum, const struct system *system) {
         const struct endpoint *endpoint = &system->endpoints[i];
         endpoint->type->digest(endpoint->unit, feed, checksum);
         feed(checksum, &endpoint->counts, sizeof endpoint->counts);
+        if (system->adapters[i])
+            feed(checksum, system->adapters[i]->lines, system->adapters[i]->line_count * WORD_BYTES);
     }
     for (unsigned p = 0; p < system->agent.port_count; p++)
         feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);

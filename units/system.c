@@ -29,14 +29,33 @@ static void build_mesh(struct system *system) {
         *group = (struct system_group){.system = system,
                                        .part = &system->mesh.parts[g],
                                        .endpoints = g_new0(struct endpoint *, machine->unit_count + 1),
+                                       .adapters = g_new0(struct l2_adapter *, machine->unit_count + 1),
                                        .has_agent = g == 0};
         group->part->group_due = &group->mesh_due;
     }
 }
 
+/* The unit's local link, through an L2 adapter where one is built. */
+static void join(struct system *system, struct system_group *group, unsigned unit) {
+    const struct machine *machine = system->machine;
+    const struct machine_unit *place = &machine->units[unit];
+    struct endpoint *endpoint = &system->endpoints[unit];
+    if (!(place->kind == UNIT_CLUSTER ? machine->l2.clusters : machine->l2.vectors)) {
+        endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        return;
+    }
+    struct l2_adapter *adapter = system->adapters[unit] = g_new0(struct l2_adapter, 1);
+    l2_init(adapter, machine, place, group->part->pool, &system->hazards);
+    adapter->unit = endpoint_sink(endpoint);
+    adapter->mesh = mesh_attach(&system->mesh, place->x, place->y, l2_mesh_end(adapter));
+    endpoint->out = l2_unit_end(adapter);
+    group->adapters[group->adapter_count++] = adapter;
+}
+
 static bool add_units(struct system *system, GError **error) {
     const struct machine *machine = system->machine;
     system->endpoints = g_new0(struct endpoint, machine->unit_count);
+    system->adapters = g_new0(struct l2_adapter *, machine->unit_count + 1);
     for (unsigned i = 0; i < machine->unit_count; i++) {
         const struct machine_unit *place = &machine->units[i];
         const struct unit_type *type = plugin_find_type(system->plugins, place->type);
@@ -49,7 +68,7 @@ static bool add_units(struct system *system, GError **error) {
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
         endpoint_init(endpoint, machine, place, type, part->pool, &system->hazards);
         endpoint->latency = group->latency;
-        endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        join(system, group, i);
         group->endpoints[group->endpoint_count++] = endpoint;
     }
     return true;
@@ -227,13 +246,20 @@ void system_free(struct system *system) {
         return;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
+    for (unsigned i = 0; system->adapters && i < system->machine->unit_count; i++)
+        if (system->adapters[i]) {
+            l2_clear(system->adapters[i]);
+            g_free(system->adapters[i]);
+        }
     for (unsigned g = 0; g < system->group_count; g++) {
         g_free(system->groups[g].endpoints);
+        g_free(system->groups[g].adapters);
         for (unsigned type = 0; type < FLIT_TYPES; type++)
             histogram_clear(&system->groups[g].latency[type]);
     }
     g_free(system->groups);
     g_free(system->endpoints);
+    g_free(system->adapters);
     g_free(system->unit_accounts);
     g_free(system->port_accounts);
     agent_clear(&system->agent);
@@ -291,8 +317,13 @@ static uint64_t group_progress(const struct system_group *group) {
     const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
     if (stage)
         progress += stage->reads_served + stage->writes_served;
+    for (unsigned p = 0; group->has_agent && p < system->agent.port_count; p++)
+        if (system->agent.ports[p].stage)
+            progress += system->agent.ports[p].stage->reads_served + system->agent.ports[p].stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        progress += group->adapters[i]->served + group->adapters[i]->taken;
     return progress;
 }
 
@@ -324,6 +355,9 @@ cycle_t system_group_step(void *self, cycle_t now) {
         agent_begin(agent, now);
     cycle_t due = mesh_part_step(group->part, now);
     group->mesh_due = CYCLE_NEVER;
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        if (group->adapters[i]->due <= now)
+            l2_step(group->adapters[i], now);
     for (unsigned i = 0; i < group->endpoint_count; i++)
         due = MIN(due, step_endpoint(group, group->endpoints[i], now));
     if (agent) {
@@ -331,6 +365,8 @@ cycle_t system_group_step(void *self, cycle_t now) {
             agent_step(agent, now);
         due = MIN(due, agent->due);
     }
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        due = MIN(due, group->adapters[i]->due);
     due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
     note_progress(group, now);
     group->stepped = now;
@@ -347,7 +383,7 @@ cycle_t system_step(struct system *system, cycle_t now) {
 
 bool system_quiet(const struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
-        if (!endpoint_quiet(&system->endpoints[i]))
+        if (!endpoint_quiet(&system->endpoints[i]) || (system->adapters[i] && !l2_quiet(system->adapters[i])))
             return false;
     return agent_quiet(&system->agent) && !mover_busy(&system->mover) && mesh_held(&system->mesh) == 0;
 }
