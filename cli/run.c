@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/listing.h"
 #include "analysis/result.h"
 #include "cli/cli.h"
 #include "model/config.h"
@@ -12,7 +13,7 @@
 struct options {
     char **sets;
     char *out;
-    gboolean json, quiet, strict;
+    gboolean json, quiet, strict, profile;
     gint64 seed;
 };
 
@@ -56,6 +57,10 @@ static int report(const struct options *options, const struct run *run, GError *
     } else if (!options->quiet) {
         g_autofree char *summary = result_summary(result);
         fputs(summary, stdout);
+        if (run->profile) {
+            g_autofree char *listing = listing_text(run->profile);
+            fputs(listing, stdout);
+        }
         if (options->out)
             printf("\nresult: %s/result.json\n", options->out);
     }
@@ -71,6 +76,7 @@ static int run_workload(const struct options *options, struct machine *machine, 
     run_init(&run, machine, workload);
     run.seed = (uint64_t)options->seed;
     run.strict = options->strict;
+    run.profiled = options->profile;
     bool fine = (!workload->type->adjust || workload->type->adjust(workload, machine, &error)) &&
                 workload->type->run(&run, &error);
     int status = fine ? report(options, &run, &error) : cli_fail(error);
@@ -86,6 +92,8 @@ int command_run(int argc, char **argv) {
         {"json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print the result and nothing else", NULL},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &options.seed, "Seed of generated data (1)", "N"},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Any hazard ends the run and fails it", NULL},
+        {"profile", 'p', 0, G_OPTION_ARG_NONE, &options.profile, "List the vector kernels with the cycles of each word",
+         NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Print no summary", NULL},
         {NULL}};
     struct machine machine;

@@ -25,6 +25,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 }
 
 void run_clear(struct run *run) {
+    profile_free(run->profile);
     system_free(run->system);
     if (run->traffic)
         traffic_result_clear(run->traffic);
@@ -182,6 +183,8 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
                           .limit = limit,
                           .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
+    if (run->profiled)
+        run->profile = profile_new(system);
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
     for (unsigned g = 0; g < system->group_count; g++) {
@@ -194,6 +197,8 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     clock_run(drive.clock, CYCLE_NEVER - 1);
     for (unsigned g = 0; g < system->group_count; g++)
         last = MAX(last, system->groups[g].stepped);
+    if (run->profile)
+        profile_end(run->profile);
     judge(&drive, last);
     run->expected_signals = expected;
     run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;

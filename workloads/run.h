@@ -10,6 +10,7 @@
 #include "units/deadlock.h"
 #include "units/system.h"
 #include "workloads/grade.h"
+#include "workloads/profile.h"
 #include "workloads/rounds.h"
 #include "workloads/workload.h"
 
@@ -33,6 +34,8 @@ struct run {
     const struct workload *workload;
     uint64_t seed;
     bool strict;
+    bool profiled;                  /* asked for: cycles a word of every vector kernel */
+    struct profile *profile;        /* of a profiled run, once it is over; else NULL */
     struct system *system;          /* NULL for workloads without units */
     struct traffic_result *traffic; /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
