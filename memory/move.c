@@ -94,6 +94,25 @@ void moves_transpose(GArray *moves, uint64_t source, uint64_t destination, unsig
     move_command(move, MOVER_COPY, DEFAULT_WIDTH);
 }
 
+void moves_reshard(GArray *moves, uint64_t source, uint64_t destination, unsigned rows, unsigned columns,
+                   unsigned element_words, unsigned parts) {
+    g_assert(parts && columns % parts == 0);
+    uint32_t element = element_words * WORD_BYTES, block = columns / parts * element;
+    for (unsigned p = 0; p < parts; p++) {
+        struct walker from = {.base = source + (uint64_t)p * block,
+                              .ndim = 2,
+                              .dims = {{.count = rows, .stride = columns * element},
+                                       {.count = block / WORD_BYTES, .stride = WORD_BYTES}}};
+        struct walker to = from;
+        to.base = destination + (uint64_t)p * rows * block;
+        to.dims[0].stride = block;
+        struct move *move = append(moves);
+        move_walker(move, MOVE_SOURCE, &from, 0, 0);
+        move_walker(move, MOVE_DESTINATION, &to, 0, 0);
+        move_command(move, MOVER_COPY, DEFAULT_WIDTH);
+    }
+}
+
 void moves_im2col(GArray *moves, uint64_t source, uint64_t destination, struct move_image image,
                   struct move_window window, unsigned width, uint32_t immediate) {
     uint32_t pixel = image.pixel_words * WORD_BYTES, row = image.width * pixel;
@@ -165,5 +184,19 @@ void moves_convert(GArray *moves, uint64_t source, uint64_t destination, uint64_
         move_walker(move, MOVE_SOURCE, &from, id, mode);
         move_walker(move, MOVE_DESTINATION, &to, 0, 0);
         move_command(move, MOVER_TRANSFORM, DEFAULT_WIDTH);
+    }
+}
+
+void moves_set_options(GArray *moves, const struct move_options *options) {
+    enum {
+        WIDTH_BIT = 3,
+        BURST_BIT = 13
+    };
+    for (guint m = 0; m < moves->len; m++) {
+        struct move *move = &g_array_index(moves, struct move, m);
+        struct register_write *command = &move->writes[move->count - 1];
+        g_assert(command->offset == MOVER_REG_COMMAND);
+        command->value = (command->value & 7) | options->width << WIDTH_BIT | options->burst_code << BURST_BIT |
+                         MOVER_GO | (options->coalesce ? MOVER_COALESCE : 0);
     }
 }

@@ -67,6 +67,11 @@ void moves_im2col(GArray *moves, uint64_t source, uint64_t destination, struct m
 void moves_gather(GArray *moves, uint64_t table, uint32_t pitch, unsigned row_words, uint64_t indexes, uint64_t count,
                   uint64_t destination);
 
+/* The row-major matrix [rows][columns] as `parts` blocks of columns / parts columns, one behind the other: what a
+ * tensor split by rows needs to be split by columns. parts divides columns. One move a block. */
+void moves_reshard(GArray *moves, uint64_t source, uint64_t destination, unsigned rows, unsigned columns,
+                   unsigned element_words, unsigned parts);
+
 struct move_geometry {
     unsigned in_beats, out_words; /* of the occupant */
 };
@@ -74,3 +79,12 @@ struct move_geometry {
 /* Contiguous entries through transform `id`. */
 void moves_convert(GArray *moves, uint64_t source, uint64_t destination, uint64_t entries,
                    struct move_geometry geometry, unsigned id, unsigned mode);
+
+struct move_options {
+    bool coalesce;
+    unsigned burst_code; /* 0: 128 words, v: 2^(v-1) */
+    unsigned width;      /* element width of the fill word: 0 byte, 1 half, 2 whole, 3 faults */
+};
+
+/* Puts the options into the command of every move. */
+void moves_set_options(GArray *moves, const struct move_options *options);

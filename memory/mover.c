@@ -670,6 +670,8 @@ cycle_t mover_step(struct mover *mover, cycle_t now) {
     apply_writes(mover, now);
     mover->stepped_at = now;
     mover->busy_cycles += mover_busy(mover);
+    mover->read_bursts += mover->port.read_accepted;
+    mover->write_bursts += mover->port.write_accepted;
     address_step(mover);
     if (mover->convert.active)
         convert_watch(mover, now);

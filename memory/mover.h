@@ -204,7 +204,9 @@ struct mover {
     /* Results. */
     enum mover_fault fault;
     uint64_t moves_done;
-    uint64_t busy_cycles, words_read, words_written; /* statistics of the whole run */
+    /* Statistics of the whole run. */
+    uint64_t busy_cycles, words_read, words_written;
+    uint64_t read_bursts, write_bursts; /* addresses that memory accepted, index reads included */
 };
 
 /* bank: the agent's transform bank; it and the log stay the caller's. mesh: number of this mesh, 0..3. */

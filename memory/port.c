@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/isa/tensor.h"
 #include "model/numeric/mxfp7.h"
 
 enum {
@@ -32,7 +33,9 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .fall_through = machine->noc.fall_through,
                               .limit = memory->queue_depth - memory->queue_margin,
                               .slot_count = memory->write_slots,
+                              .slot_words = MAX(SLOT_WORDS, memory->write_burst),
                               .fetch_transform = memory->fetch_transform,
+                              .tensor_fill = machine->cluster.tensor_fill,
                               .rtl_defects = machine->rtl_defects,
                               .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
@@ -156,6 +159,48 @@ static void offer_entry(struct mem_port *port, cycle_t now) {
     run->unoffered--;
 }
 
+/* ---- what-if: an entry of four lanes from four places (compute-units §10.1) ---- */
+
+enum {
+    LANE_BEATS = 2 /* memory words of a lane of 32 FP16 values */
+};
+
+static void offer_lane(struct mem_port *port, unsigned lane, cycle_t now) {
+    const struct entry_run *run = &port->run;
+    if (!(run->exist >> lane & 1))
+        return;
+    check_request(port, run->lanes[lane], LANE_BEATS * WORD_BYTES, "a lane of a tensor", now);
+    offer_read(port, run->lanes[lane], LANE_BEATS, now);
+}
+
+static void take_gather(struct mem_port *port, const struct flit *flit, cycle_t now) {
+    struct entry_run run = {.unmoved = 1,
+                            .words = ENTRY_WORDS,
+                            .beats = ENTRY_SOURCE_WORDS,
+                            .convert = true,
+                            .columns = word_get(&flit->payload, 200, 8) & FLAG_COLUMNS,
+                            .gather = true,
+                            .tag = flit->txn,
+                            .note = flit->note,
+                            .receivers = 1,
+                            .x[0] = flit->src_x,
+                            .y[0] = flit->src_y};
+    for (unsigned lane = 0; lane < TENSOR_LANES; lane++)
+        run.exist |= tensor_lane(&flit->payload, lane, &run.lanes[lane]) << lane;
+    port->run = run;
+    port->fetch = FETCH_BEATS;
+    port->converter_start = true;
+    port->beats_taken = 0;
+    port->counts.requests++;
+    offer_lane(port, 0, now);
+}
+
+/* The fetch stands in a lane that does not exist: its beats come from nowhere. */
+static bool zero_beat(const struct mem_port *port) {
+    return port->run.gather && port->fetch == FETCH_BEATS && !port->converter_start &&
+           !(port->run.exist >> port->beats_taken / LANE_BEATS & 1);
+}
+
 /* Takes a streaming request: its run starts with the address of entry 0. */
 static void take_run(struct mem_port *port, const struct flit *flit, unsigned flags, cycle_t now) {
     const struct word256 *payload = &flit->payload;
@@ -216,9 +261,10 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
         hazard_report(port->hazards, "wr.two_open", now, port->name,
                       "(%u,%u) opens a second write while its first is incomplete; data goes to the lower slot",
                       flit->src_x, flit->src_y);
-    if (len > 7)
+    if (len + 1 > port->slot_words)
         hazard_report(port->hazards, "wr.len", now, port->name,
-                      "(%u,%u) announces a write of %u words, more than a slot's 8", flit->src_x, flit->src_y, len + 1);
+                      "(%u,%u) announces a write of %u words, more than a slot's %u", flit->src_x, flit->src_y, len + 1,
+                      port->slot_words);
     check_request(port, address, (len + 1) * (uint64_t)WORD_BYTES, "a write", now);
     check_writes(port, address, (len + 1) * (uint64_t)WORD_BYTES, false, now);
     check_runs(port, address, (len + 1) * (uint64_t)WORD_BYTES, now);
@@ -234,7 +280,7 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
 
 static void slot_store(struct mem_port *port, unsigned s, const struct flit *flit, cycle_t now) {
     struct write_slot *slot = &port->slots[s];
-    slot->words[slot->received++ % SLOT_WORDS] = flit->payload;
+    slot->words[slot->received++ % port->slot_words] = flit->payload;
     bool complete = slot->received == slot->expected;
     if (flit->last != complete)
         hazard_report(port->hazards, "wr.last_mismatch", now, port->name,
@@ -363,9 +409,11 @@ static void next_entry(struct mem_port *port, cycle_t now) {
     offer_entry(port, now);
 }
 
-static void take_beat(struct mem_port *port, cycle_t now) {
+static void take_beat(struct mem_port *port, const struct word256 *word, cycle_t now) {
     struct entry_run *run = &port->run;
-    port->entry[port->beats_taken++] = port->skid[port->skid_head];
+    port->entry[port->beats_taken++] = *word;
+    if (run->gather && port->beats_taken < run->beats && port->beats_taken % LANE_BEATS == 0)
+        offer_lane(port, port->beats_taken / LANE_BEATS, now);
     if (port->beats_taken < run->beats)
         return;
     port->beats_taken = 0;
@@ -443,7 +491,7 @@ static void write_step(struct mem_port *port) {
         }
     }
     requester->data_offered = true;
-    requester->data = slot->words[port->words_accepted % SLOT_WORDS];
+    requester->data = slot->words[port->words_accepted % port->slot_words];
 }
 
 /* ---- one cycle ---- */
@@ -473,11 +521,14 @@ static bool read_queue_step(struct mem_port *port, cycle_t now) {
     flit_index index = fifo_head(&port->reads)->flit;
     const struct flit *flit = flit_at(port->pool, index);
     unsigned flags = word_get(&flit->payload, 200, 8);
-    bool stream = (flags & FLAG_STREAM) || (port->fetch_transform && (flags & FLAG_CONVERT));
+    bool gather = port->tensor_fill && (flags & REQUEST_GATHER);
+    bool stream = (flags & FLAG_STREAM) || gather || (port->fetch_transform && (flags & FLAG_CONVERT));
     if (!stream && port->writer != WRITER_IDLE)
         return false;
     trace(port, "request taken", now);
-    if (stream)
+    if (gather)
+        take_gather(port, flit, now);
+    else if (stream)
         take_run(port, flit, flags, now);
     else
         take_plain(port, flit, now);
@@ -494,7 +545,7 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     bool emit = port->emit_full && free;
     bool answered = requester->response || port->response_latched;
     bool ack = port->writer == WRITER_WAIT && answered && free && !emit;
-    bool beat = held && port->fetch == FETCH_BEATS && !port->converter_start;
+    bool zero = zero_beat(port), beat = held && !zero && port->fetch == FETCH_BEATS && !port->converter_start;
     bool plain = held && port->writer == WRITER_READ && port->fetch == FETCH_IDLE && free && !emit;
     bool move = port->fetch == FETCH_HOLD && now >= port->hold_ready && !port->emit_full;
     bool idle = port->writer == WRITER_IDLE, writing = port->writer == WRITER_WRITE;
@@ -513,8 +564,8 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     }
     port->converter_start = false;
     bool plain_taken = read_queue_step(port, now);
-    if (beat)
-        take_beat(port, now);
+    if (beat || zero)
+        take_beat(port, zero ? &(struct word256){{0}} : &port->skid[port->skid_head], now);
     if (emit) {
         emit_word(port, now);
         if (port->serial_entries && !port->emit_full)

@@ -18,7 +18,8 @@ enum {
     ENTRY_WORDS = 4,        /* noc-and-memory §6.6 */
     ENTRY_SOURCE_WORDS = 8, /* FP16 words of an entry that is converted on the fetch */
     RECEIVERS_MAX = 4,
-    SLOT_WORDS = 8, /* WBURST */
+    SLOT_WORDS = 8,      /* WBURST of the published hardware */
+    SLOT_WORDS_MAX = 16, /* longest burst a machine may be given (memory.write_burst) */
 };
 
 enum port_cause {
@@ -61,7 +62,7 @@ struct write_slot {
     uint64_t address;
     unsigned expected, received;
     cycle_t ready_since; /* SLOT_READY */
-    struct word256 words[SLOT_WORDS];
+    struct word256 words[SLOT_WORDS_MAX];
 };
 
 enum fetch_state {
@@ -78,7 +79,10 @@ struct entry_run {
     unsigned words;     /* words an entry, 1..4 */
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
-    uint8_t tag; /* of the entry being fetched */
+    bool gather;       /* four lanes from places of their own (compute-units §10.1) */
+    uint64_t lanes[4]; /* their addresses */
+    uint8_t exist;     /* bit a lane: it has one, else it is zeros */
+    uint8_t tag;       /* of the entry being fetched */
     uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
@@ -94,10 +98,11 @@ enum writer_state {
 struct mem_port {
     const char *name;
     unsigned x, y, index;
-    unsigned mesh; /* number of this mesh */
+    unsigned mesh;                /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
-    bool fetch_transform, rtl_defects;
+    unsigned slot_words; /* words a slot stores: later ones of a longer burst overwrite the first */
+    bool fetch_transform, rtl_defects, tensor_fill;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
     /* For reports of races, when set: the memory behind, and all ports before it. */

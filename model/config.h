@@ -17,6 +17,9 @@ char *config_find(const char *folder, const char *name, GError **error);
 /* Whether PATH=VALUE is meant for the workload: its PATH begins with "workload.". All others are the machine's. */
 bool config_set_is_workload(const char *assignment);
 
+/* A shipped file by its full name in `folder` ("programs"), or NULL. To be freed. */
+char *config_find_file(const char *folder, const char *file);
+
 /* A sample data file of that name among the shipped data sets, or NULL. To be freed. */
 char *config_find_data(const char *name);
 

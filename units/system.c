@@ -1,20 +1,13 @@
 /* The machine put together; see system.h. */
 #include "units/system.h"
 
+#include "memory/stage.h"
+#include "units/plugin.h"
 #include "units/unit.h"
 
 enum {
     MOVER_WINDOW = 0x80 /* bytes of AUX_CFG that are the mover's (noc-and-memory §5.2) */
 };
-
-static const struct unit_type *const unit_types[] = {&unit_type_cluster, &unit_type_vector};
-
-static const struct unit_type *find_type(const char *name) {
-    for (unsigned i = 0; i < G_N_ELEMENTS(unit_types); i++)
-        if (g_strcmp0(unit_types[i]->name, name) == 0)
-            return unit_types[i];
-    return NULL;
-}
 
 /* ---- building ---- */
 
@@ -46,7 +39,7 @@ static bool add_units(struct system *system, GError **error) {
     system->endpoints = g_new0(struct endpoint, machine->unit_count);
     for (unsigned i = 0; i < machine->unit_count; i++) {
         const struct machine_unit *place = &machine->units[i];
-        const struct unit_type *type = find_type(place->type);
+        const struct unit_type *type = plugin_find_type(system->plugins, place->type);
         if (!type) {
             g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "unit %s: type \"%s\" is not known", place->name, place->type);
             return false;
@@ -90,8 +83,8 @@ static uint64_t mover_word(void *self) {
     return mover_status(&system->mover, (uint16_t)reads, (uint16_t)writes);
 }
 
-static bool find_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
-                           unsigned *count, GError **error) {
+bool system_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                      unsigned *count, GError **error) {
     const char *names = machine->memory.occupants ? machine->memory.occupants : "quantiser";
     g_auto(GStrv) list = g_strsplit(g_str_equal(names, "none") ? "" : names, ",", -1);
     *count = g_strv_length(list);
@@ -116,7 +109,7 @@ static bool find_occupants(const struct machine *machine, const struct transform
 static bool add_bank(struct system *system, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS] = {NULL};
     unsigned count;
-    if (!find_occupants(system->machine, slots, &count, error))
+    if (!system_occupants(system->machine, slots, &count, error))
         return false;
     system->bank = transform_bank_new(slots, count, &system->hazards, error);
     return system->bank;
@@ -132,21 +125,58 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
+/* ---- the transform bank behind the control processor ---- */
+
+/* Which register of the bank an address of the processor names. */
+static bool bank_register(const struct system *system, uint32_t address, unsigned *id, unsigned *reg) {
+    uint32_t offset = address - PROCESSOR_TRANSFORM;
+    *id = offset >> 8;
+    *reg = offset & 0xFF;
+    return !system->machine->agent.wide_complex && *id <= TRANSFORM_SLOTS;
+}
+
+bool system_processor_write(struct system *system, uint32_t address, uint32_t value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    if (there)
+        transform_cfg_write(system->bank, id, reg, value, now);
+    return there;
+}
+
+bool system_processor_read(struct system *system, uint32_t address, uint32_t *value, cycle_t now) {
+    unsigned id, reg;
+    bool there = bank_register(system, address, &id, &reg);
+    *value = there ? transform_cfg_read(system->bank, id, reg, now) : 0;
+    return there;
+}
+
+/* Every unit's type is built in or brought by a plug-in. */
+static bool check_types(const struct machine *machine, GError **error) {
+    struct plugin_set *plugins = plugin_set_load(machine, error);
+    bool known = plugins;
+    for (unsigned i = 0; known && i < machine->unit_count; i++) {
+        known = plugin_find_type(plugins, machine->units[i].type);
+        if (!known)
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
+                        machine->units[i].name, machine->units[i].type,
+                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
+    }
+    plugin_set_free(plugins);
+    return known;
+}
+
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
-    for (unsigned m = 0; m < machine->mesh_count; m++)
-        if (!system_check(&machine->meshes[m], error))
+    for (unsigned m = 0; m < machine->mesh_count; m++) {
+        struct machine mesh = machine->meshes[m];
+        mesh.plugins = mesh.plugins ? mesh.plugins : machine->plugins;
+        if (!system_check(&mesh, error))
             return false;
+    }
     if (machine->mesh_count)
         return true;
-    for (unsigned i = 0; i < machine->unit_count; i++)
-        if (!find_type(machine->units[i].type)) {
-            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type",
-                        machine->units[i].name, machine->units[i].type);
-            return false;
-        }
-    return find_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    return check_types(machine, error) && system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -159,7 +189,7 @@ struct system *system_new(const struct machine *machine, GError **error) {
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
     build_mesh(system);
-    bool fine = add_bank(system, error);
+    bool fine = (system->plugins = plugin_set_load(machine, error)) && add_bank(system, error);
     if (fine)
         add_agent(system);
     if (!fine || !add_units(system, error)) {
@@ -207,6 +237,7 @@ void system_free(struct system *system) {
     agent_clear(&system->agent);
     mover_clear(&system->mover);
     transform_bank_free(system->bank);
+    plugin_set_free(system->plugins); /* after the units, whose code it is */
     mesh_clear(&system->mesh);
     dram_clear(&system->dram);
     hazard_log_clear(&system->hazards);
@@ -249,6 +280,9 @@ static uint64_t group_progress(const struct system_group *group) {
     uint64_t progress = group->part->hops;
     if (group->has_agent && system->agent.interlink)
         progress += system->agent.interlink->progress;
+    const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
+    if (stage)
+        progress += stage->reads_served + stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
     for (unsigned i = 0; i < group->endpoint_count; i++) {

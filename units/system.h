@@ -18,6 +18,7 @@
 #include "noc/endpoint.h"
 #include "noc/mesh.h"
 
+struct plugin_set;
 struct system;
 
 struct system_group {
@@ -44,6 +45,7 @@ struct system {
     struct agent agent;
     struct mover mover;
     struct transform_bank *bank; /* of the mover */
+    struct plugin_set *plugins;  /* unit types beside the built-in ones */
     struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
     struct system_group *groups;
@@ -56,6 +58,11 @@ struct system {
 /* What must hold of a machine before it can be built: the network can do what noc.* asks for and cannot deadlock, unit
  * types and transform occupants exist. FS_ERROR_INPUT `KEY: what, expected what`. Every mesh of several is checked. */
 bool system_check(const struct machine *machine, GError **error);
+
+/* The occupants of the mover's transform slot that memory.occupants names: slots[i] has id i + 1; none is the default
+ * bank. FS_ERROR_INPUT for a name that is none. */
+bool system_occupants(const struct machine *machine, const struct transform_occupant *slots[TRANSFORM_SLOTS],
+                      unsigned *count, GError **error);
 
 /* Builds the machine. FS_ERROR_INPUT as system_check. The machine must outlive the system. */
 struct system *system_new(const struct machine *machine, GError **error);
@@ -88,3 +95,10 @@ cycle_t system_last_progress(const struct system *system);
 
 /* Latencies of all flits of a type. To be cleared. */
 struct histogram system_latency(const struct system *system, unsigned type);
+
+/* The control processor's node range, as a program on it would reach it: there the transform bank has its registers, at
+ * PROCESSOR_TRANSFORM + (id << 8 | register) (noc-and-memory §9.5). The host's window has no path to them. False if
+ * nothing answers there, which is so with a 64-bit control complex. Between cycles; now: the cycle it takes effect. */
+#define PROCESSOR_TRANSFORM UINT32_C(0xF0010000)
+bool system_processor_write(struct system *system, uint32_t address, uint32_t value, cycle_t now);
+bool system_processor_read(struct system *system, uint32_t address, uint32_t *value, cycle_t now);

@@ -212,6 +212,39 @@ static bool halves_equal(uint16_t x, uint16_t y) {
     return x == y || ((x | y) & 0x7fff) == 0;
 }
 
+double grade_bin_low(unsigned bin) {
+    return bin < 2 ? 0 : pow(10, -7 + 0.5 * (bin - 2));
+}
+
+/* Bins of ascending relative errors. */
+static void fill_bins(const double *sorted, size_t count, size_t bins[GRADE_BINS]) {
+    size_t at = 0;
+    while (at < count && sorted[at] == 0)
+        at++;
+    bins[0] = at;
+    for (unsigned bin = 1; bin < GRADE_BINS; bin++) {
+        size_t from = at;
+        while (at < count && (bin + 1 == GRADE_BINS || sorted[at] < grade_bin_low(bin + 1)))
+            at++;
+        bins[bin] = at - from;
+    }
+}
+
+/* Keeps the element if it is among the worst; of equal ones the first. */
+static void note_worst(struct numerics *numerics, const struct grade_element *element) {
+    struct grade_element *worst = numerics->worst;
+    unsigned place = numerics->worst_count;
+    if (place == GRADE_WORST && !(element->rel > worst[GRADE_WORST - 1].rel))
+        return;
+    if (place < GRADE_WORST)
+        numerics->worst_count++;
+    else
+        place--;
+    for (; place > 0 && element->rel > worst[place - 1].rel; place--)
+        worst[place] = worst[place - 1];
+    worst[place] = *element;
+}
+
 void grade_against(const double *want, const uint16_t *got, size_t count, struct numerics *numerics) {
     g_autofree double *rel = g_new(double, MAX(count, 1));
     size_t defined = 0;
@@ -226,6 +259,7 @@ void grade_against(const double *want, const uint16_t *got, size_t count, struct
             numerics->undefined++;
         } else {
             rel[defined] = want[i] == 0 ? 0 : distance / fabs(want[i]);
+            note_worst(numerics, &(struct grade_element){i, value, want[i], rel[defined]});
             numerics->over_1pct += rel[defined] > 0.01;
             numerics->over_10pct += rel[defined] > 0.1;
             defined++;
@@ -236,6 +270,7 @@ void grade_against(const double *want, const uint16_t *got, size_t count, struct
     numerics->over_1pct += numerics->undefined;
     numerics->over_10pct += numerics->undefined;
     qsort(rel, defined, sizeof *rel, compare_doubles);
+    fill_bins(rel, defined, numerics->bins);
     numerics->rel_p50 = quantile(rel, defined, 0.5);
     numerics->rel_p90 = quantile(rel, defined, 0.9);
     numerics->rel_p99 = quantile(rel, defined, 0.99);

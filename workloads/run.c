@@ -13,12 +13,15 @@ enum {
 };
 
 static void fact_clear(void *data) {
-    g_free(((struct run_fact *)data)->text);
+    struct run_fact *fact = data;
+    g_free(fact->text);
+    g_free(fact->series);
 }
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
     *run = (struct run){.machine = machine,
                         .workload = workload,
+                        .observers = g_ptr_array_new(),
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
                         .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t))};
     g_array_set_clear_func(run->facts, fact_clear);
@@ -27,6 +30,9 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 void run_clear(struct run *run) {
     profile_free(run->profile);
     system_free(run->system);
+    line_free(run->line);
+    if (run->observers)
+        g_ptr_array_unref(run->observers);
     if (run->traffic)
         traffic_result_clear(run->traffic);
     g_free(run->traffic);
@@ -39,6 +45,13 @@ void run_clear(struct run *run) {
     *run = (struct run){0};
 }
 
+void run_observe(struct run *run, struct run_observer *observer) {
+    if (!run->observers->len)
+        run->asked_grouping = run->machine->engine.routers_per_actor;
+    run->machine->engine.routers_per_actor = run->machine->nx * run->machine->ny;
+    g_ptr_array_add(run->observers, observer);
+}
+
 void run_add_count(struct run *run, const char *key, uint64_t value) {
     struct run_fact fact = {.key = key, .type = FACT_COUNT, .count = value};
     g_array_append_val(run->facts, fact);
@@ -49,8 +62,19 @@ void run_add_number(struct run *run, const char *key, double value) {
     g_array_append_val(run->facts, fact);
 }
 
+void run_add_flag(struct run *run, const char *key, bool value) {
+    struct run_fact fact = {.key = key, .type = FACT_FLAG, .count = value};
+    g_array_append_val(run->facts, fact);
+}
+
 void run_add_text(struct run *run, const char *key, const char *value) {
     struct run_fact fact = {.key = key, .type = FACT_TEXT, .text = g_strdup(value)};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count) {
+    struct run_fact fact = {
+        .key = key, .type = FACT_SERIES, .series = g_memdup2(values, count * sizeof *values), .value_count = count};
     g_array_append_val(run->facts, fact);
 }
 
@@ -123,10 +147,19 @@ static void declare_dead(struct run *run, cycle_t now, const char *reason) {
     run->dead_reason = g_strdup(reason);
 }
 
+static void let_look(const struct run *run, cycle_t now) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        if (now >= observer->next)
+            observer->next = observer->look(observer->self, run->system, now);
+    }
+}
+
 /* Group 0: the agent's. Its signals say when the run proper is over. */
 static cycle_t agent_group_step(void *self, cycle_t now) {
     struct drive *drive = self;
     struct system *system = drive->run->system;
+    let_look(drive->run, now);
     cycle_t due = system_group_step(&system->groups[0], now);
     if (system->end == CYCLE_NEVER && drive->expected && system->agent.dispatch.signals == drive->expected)
         system_end(system, now + 1);
@@ -173,6 +206,13 @@ static void judge(struct drive *drive, cycle_t last) {
     run->cycles = system->end - GO_CYCLE;
 }
 
+static void end_look(const struct run *run, cycle_t end) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        observer->finish(observer->self, run->system, end);
+    }
+}
+
 void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
     cycle_t limit = standstill_limit(run->machine), last = GO_CYCLE;
@@ -185,6 +225,10 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     gint64 began = g_get_monotonic_time();
     if (run->profiled)
         run->profile = profile_new(system);
+    g_assert(!run->observers->len || system->group_count == 1);
+    run->observed = true;
+    if (run->observers->len)
+        run->machine->engine.routers_per_actor = run->asked_grouping;
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
     for (unsigned g = 0; g < system->group_count; g++) {
@@ -200,6 +244,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     if (run->profile)
         profile_end(run->profile);
     judge(&drive, last);
+    end_look(run, last + 1);
     run->expected_signals = expected;
     run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;

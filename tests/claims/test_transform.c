@@ -1,5 +1,6 @@
 /* Claims T01-T23 and I63 as far as mover and transform slot show them by themselves. T08 (request flags of a fetch) and
- * T13 (the processor's address range) belong to the memory port and the control processor. */
+ * T13 (the processor's address range), and T05 and I63 on a whole machine, are in test_conversion.c and
+ * test_worked_example.c. */
 #include "mover_bench.h"
 
 enum {

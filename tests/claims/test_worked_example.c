@@ -217,9 +217,10 @@ static void claim_I62(void) {
 static void claim_I63(void) {
     static const struct {
         const char *workload;
-        uint64_t read_words;
-    } rows[] = {{"gemm:m=32,k=128,n=32,emit=false,transform=fetch", 2 * A_BYTES / WORD_BYTES},
-                {"gemm:m=32,k=128,n=32,emit=false,transform=upload", A_BYTES / WORD_BYTES}};
+        uint64_t read_words, converted_bytes;
+    } rows[] = {{"gemm:m=32,k=128,n=32,emit=false,transform=fetch", 2 * A_BYTES / WORD_BYTES, 0},
+                {"gemm:m=32,k=128,n=32,emit=false,transform=upload", A_BYTES / WORD_BYTES, 0},
+                {"gemm:m=32,k=128,n=32,emit=false,transform=mover", A_BYTES / WORD_BYTES, A_BYTES}};
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
         struct finished_run finished;
         run_on_bench(&finished, "one", rows[i].workload, NULL, 1);
@@ -227,7 +228,8 @@ static void claim_I63(void) {
         g_assert_cmpuint(counts->requests, ==, 2);
         g_assert_cmpuint(counts->read_words, ==, rows[i].read_words);
         g_assert_cmpuint(counts->write_words * WORD_BYTES, ==, 2048);
-        g_assert_cmpuint(finished.run.system->dram.writes * WORD_BYTES, ==, 2048);
+        g_assert_cmpuint(finished.run.system->dram.writes * WORD_BYTES, ==, 2048 + rows[i].converted_bytes);
+        g_assert_cmpuint(finished.run.system->mover.words_read * WORD_BYTES, ==, 2 * rows[i].converted_bytes);
         finished_clear(&finished);
     }
 }

@@ -33,7 +33,9 @@ static void *create(const struct unit_context *context) {
     cluster->opened = g_new0(uint64_t, machine->cluster.tiles / 64 + 1);
     if (machine->cluster.double_rate)
         cluster->held = g_new0(struct fp22_held, machine->cluster.tiles);
-    cluster->ring = g_new0(struct drain_word, DRAIN_RING);
+    /* a batch up to the limit, and one begun over it by a program that breaks the contract */
+    cluster->ring_words = 1u << g_bit_storage(2 * machine->cluster.drain_limit + 32);
+    cluster->ring = g_new0(struct drain_word, cluster->ring_words);
     cluster->drain_pulse = CYCLE_NEVER;
     cluster->write_port = cluster->request = cluster->signal = FLIT_NONE;
     for (unsigned k = 0; k < ACC_LOG; k++)
@@ -212,6 +214,7 @@ static cycle_t step(void *unit, struct unit_io *io) {
     peer_step(cluster, &flags, in_burst);
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
     rendezvous_step(cluster);
+    tensor_step(cluster);
 
     count_cycle(cluster, &flags, state);
     enum sequencer_state shown = sequencer_idle(state) ? SEQUENCER_IDLE : state;
