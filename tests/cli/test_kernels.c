@@ -69,16 +69,16 @@ static void mistakes(void) {
     static const char *const lines[][2] = {
         {"run ref2 softmax", "workload:1:1: cores: need a vector core, which the machine does not have, expected a "
                              "machine with one\n"},
-        {"run ship_2x2_6_2 softmax:cores=3", "workload:1:9: cores: are 3, expected at most the 2 of the machine\n"},
+        {"run ship_2x2_6_2 softmax:cores=3", "workload:1:15: cores: are 3, expected at most the 2 of the machine\n"},
         {"run ship_2x2_6_2 softmax:variant=fast",
-         "workload:1:9: variant: is \"fast\", expected one of plain, expsum, wide\n"},
+         "workload:1:17: variant: is \"fast\", expected one of plain, expsum, wide\n"},
         {"run ship_2x2_6_0 linear_silu", "workload:1:1: m: needs matmul clusters and vector cores, and the machine has "
                                          "6 and 0, expected one with both\n"},
         {"run ref2 digits:limit=1", "workload:1:1: m: needs matmul clusters and vector cores, and the machine has "
                                     "2 and 0, expected one with both\n"},
         {"run ship_2x2_6_2 linear_bias:variant=d4",
-         "workload:1:13: variant: is \"d4\", expected none: there is one text only\n"},
-        {"run ship_2x2_6_2 group_norm:groups=3", "workload:1:12: groups: are 3, expected a divisor of cols = 128\n"},
+         "workload:1:21: variant: is \"d4\", expected none: there is one text only\n"},
+        {"run ship_2x2_6_2 group_norm:groups=3", "workload:1:19: groups: are 3, expected a divisor of cols = 128\n"},
     };
     struct command_folder folder;
     folder_open(&folder);
