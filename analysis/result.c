@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/listing.h"
 #include "model/isa/wire.h"
 #include "model/keys.h"
 #include "noc/flex.h"
@@ -748,6 +749,8 @@ json_t *result_build(const struct run *run, GError **error) {
     }
     put(root, "numerics", build_numerics(run));
     put(root, "deadlock", build_deadlock(run));
+    if (run->profile)
+        put(root, "profile", listing_json(run->profile));
     return root;
 }
 

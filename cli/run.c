@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/dram_trace.h"
+#include "analysis/listing.h"
 #include "analysis/recorder.h"
 #include "analysis/result.h"
 #include "analysis/series.h"
@@ -15,7 +16,7 @@
 struct options {
     char **sets;
     char *out, *dram_trace;
-    gboolean json, quiet, strict;
+    gboolean json, quiet, strict, profile;
     gint64 seed, interval;
     gboolean trace, trace_flits;
     gint64 trace_from, trace_to, trace_limit;
@@ -83,6 +84,10 @@ static int report(const struct options *options, const struct run *run, const st
     } else if (!options->quiet) {
         g_autofree char *summary = result_summary(result);
         fputs(summary, stdout);
+        if (run->profile) {
+            g_autofree char *listing = listing_text(run->profile);
+            fputs(listing, stdout);
+        }
         if (options->out)
             printf("\nresult: %s/result.json\n", options->out);
     }
@@ -150,6 +155,7 @@ static int run_workload(const struct options *options, struct machine *machine, 
     run.seed = (uint64_t)options->seed;
     run.strict = options->strict;
     run.memory_watch = options->dram_trace ? &trace.watch : NULL;
+    run.profiled = options->profile;
     struct lookers lookers = {0};
     bool fine = (!workload->type->adjust || workload->type->adjust(workload, machine, &error)) &&
                 open_lookers(options, &run, &lookers, &error) && workload->type->run(&run, &error) &&
@@ -197,6 +203,8 @@ int command_run(int argc, char **argv) {
         {"strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Any hazard ends the run and fails it", NULL},
         {"dram-trace", 0, 0, G_OPTION_ARG_FILENAME, &options.dram_trace, "Write every burst the memory takes here",
          "FILE"},
+        {"profile", 'p', 0, G_OPTION_ARG_NONE, &options.profile, "List the vector kernels with the cycles of each word",
+         NULL},
         {"interval", 0, 0, G_OPTION_ARG_INT64, &options.interval, "Add activity per N cycles to the result", "N"},
         {"trace", 0, 0, G_OPTION_ARG_NONE, &options.trace, "Write DIR/trace.json for a trace viewer", NULL},
         {"trace-flits", 0, 0, G_OPTION_ARG_NONE, &options.trace_flits, "Write DIR/flits.txt, a line a flit and link",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/config.h"
+#include "model/numeric/fp16.h"
 #include "workloads/grade.h"
 #include "workloads/layout.h"
 #include "workloads/moves.h"
@@ -60,6 +61,43 @@ void layer_machine_clear(struct layer_machine *on) {
     *on = (struct layer_machine){0};
 }
 
+/* ---- weights of several terms ---- */
+
+static size_t whole_blocks(size_t k) {
+    return (k + MXFP7_BLOCK - 1) / MXFP7_BLOCK * MXFP7_BLOCK;
+}
+
+size_t layer_depth(const struct layer_shape *shape) {
+    return shape->terms > 1 ? shape->terms * whole_blocks(shape->k) : shape->k;
+}
+
+uint16_t *layer_split(const uint16_t *w, size_t n, size_t k) {
+    size_t part = whole_blocks(k);
+    struct operand_layout layout;
+    operand_layout_init(&layout, n, k, 1, 1, false);
+    uint16_t *rows = g_new0(uint16_t, 2 * part * n);
+    g_autofree double *kept = g_new0(double, n *k);
+    g_autofree struct mxfp7_entry *entries = g_new0(struct mxfp7_entry, operand_entries(&layout));
+    operand_quantise(&layout, w, entries);
+    grade_dequantise(&layout, entries, kept);
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < k; c++) {
+            rows[2 * part * r + c] = w[r * k + c];
+            rows[2 * part * r + part + c] = fp16_from_double(fp16_to_double(w[r * k + c]) - kept[r * k + c]);
+        }
+    return rows;
+}
+
+/* [m][k] rows as the product wants them, x once a term. To be freed. */
+static uint16_t *repeat_rows(const struct layer_shape *shape, const uint16_t *x) {
+    size_t depth = layer_depth(shape), terms = MAX(shape->terms, 1u);
+    uint16_t *rows = g_new0(uint16_t, shape->m * depth);
+    for (size_t r = 0; r < shape->m; r++)
+        for (size_t t = 0; t < terms; t++)
+            memcpy(rows + r * depth + t * (depth / terms), x + r * shape->k, shape->k * sizeof *x);
+    return rows;
+}
+
 static uint64_t take_span(struct layer_machine *on, uint64_t bytes) {
     uint64_t address = on->end;
     on->end += (bytes + VECTOR_SPAN_BYTES - 1) / VECTOR_SPAN_BYTES * VECTOR_SPAN_BYTES;
@@ -92,7 +130,8 @@ static bool plan_product(struct layer *layer, unsigned p, GError **error) {
     if (shape->kernel && !shape->gm && !shape->gn)
         limits.tiles = MIN(limits.tiles, TILE_WORDS / shape->products);
     gemm_plan_free(layer->plan[p]);
-    layer->plan[p] = gemm_plan_new(&limits, cluster_share(layer), shape->m, shape->k, shape->n, &options, error);
+    layer->plan[p] =
+        gemm_plan_new(&limits, cluster_share(layer), shape->m, layer_depth(shape), shape->n, &options, error);
     return layer->plan[p] != NULL;
 }
 
@@ -197,9 +236,14 @@ static void load_bias(const struct layer *layer, struct dram *dram) {
     dram_load(dram, layer->bias, image, result_bytes(&plan->c));
 }
 
+static void load_x(const struct layer *layer, struct dram *dram, const uint16_t *x) {
+    g_autofree uint16_t *rows = repeat_rows(&layer->shape, x);
+    load_rows(dram, &layer->plan[0]->a, rows, layer->x_rows);
+}
+
 void layer_load(const struct layer *layer, struct dram *dram, const uint16_t *x) {
     if (x)
-        load_rows(dram, &layer->plan[0]->a, x, layer->x_rows);
+        load_x(layer, dram, x);
     for (unsigned p = 0; p < layer->shape.products; p++)
         load_rows(dram, &layer->plan[p]->b, layer->shape.w[p], layer->w_rows[p]);
     if (layer->shape.bias)
@@ -219,7 +263,7 @@ static void relayout(void *self) {
     const struct layer *source = layer->source;
     g_autofree uint16_t *rows = g_new0(uint16_t, source->shape.m * source->shape.n);
     layer_result(source, layer->memory, rows);
-    load_rows(layer->memory, &layer->plan[0]->a, rows, layer->x_rows);
+    load_x(layer, layer->memory, rows);
 }
 
 /* ---- products ---- */
@@ -467,7 +511,8 @@ static void model_product(const struct layer *layer, unsigned p, const uint16_t 
     g_autofree struct mxfp7_entry *a = g_new0(struct mxfp7_entry, operand_entries(&plan->a)),
                                   *b = g_new0(struct mxfp7_entry, operand_entries(&plan->b));
     g_autofree uint16_t *rows = g_new0(uint16_t, layer->shape.m * layer->shape.n);
-    operand_quantise(&plan->a, x, a);
+    g_autofree uint16_t *repeated = repeat_rows(&layer->shape, x);
+    operand_quantise(&plan->a, repeated, a);
     operand_quantise(&plan->b, layer->shape.w[p], b);
     grade_machine_result(&plan->a, a, &plan->b, b, &machine, rows);
     result_tile(&plan->c, rows, image);

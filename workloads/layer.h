@@ -28,11 +28,20 @@ struct layer_shape {
     /* The same in FP64, of the product and the second product or bias; NULL: the product itself. */
     double (*value)(double first, double second);
     bool fuse;
-    int form;                              /* enum vector_constants, of the staged form */
-    unsigned gm, gn, nk;                   /* forced tile, 0: the planner's choice */
-    const uint16_t *w[LAYER_PRODUCTS_MAX]; /* [n][k] FP16 rows, borrowed */
+    int form;            /* enum vector_constants, of the staged form */
+    unsigned gm, gn, nk; /* forced tile, 0: the planner's choice */
+    /* A weight as a sum of so many int7 terms, 0 counts as 1: the product is `terms` times as deep, x repeated in it,
+     * and a row of w holds after the weights what their quantisation leaves (layer_split). */
+    unsigned terms;
+    const uint16_t *w[LAYER_PRODUCTS_MAX]; /* [n][layer_depth] FP16 rows, borrowed */
     const uint16_t *bias;                  /* n values or NULL; borrowed */
 };
+
+/* Depth of the product: k, or with several terms `terms` times k in whole blocks. */
+size_t layer_depth(const struct layer_shape *shape);
+/* [n][k] FP16 weights as rows of two terms: themselves, and what is left of them once they are int7+E5M3. To be freed.
+ */
+uint16_t *layer_split(const uint16_t *w, size_t n, size_t k);
 
 /* What the layers of a run share. */
 struct layer_machine {

@@ -19,12 +19,21 @@ static double *widen(const uint16_t *halves, size_t count) {
     return values;
 }
 
+/* [n][k] weights as they were given. */
+static double *first_term(const struct layer_shape *shape, unsigned product) {
+    double *w = g_new(double, shape->n * shape->k);
+    size_t depth = layer_depth(shape);
+    for (size_t e = 0; e < shape->n * shape->k; e++)
+        w[e] = fp16_to_double(shape->w[product][e / shape->k * depth + e % shape->k]);
+    return w;
+}
+
 /* y of one layer in FP64; x is given up. */
 static double *reference_layer(const struct layer_shape *shape, double *x) {
     size_t count = shape->m * shape->n;
     double *product[LAYER_PRODUCTS_MAX] = {NULL};
     for (unsigned p = 0; p < shape->products; p++) {
-        g_autofree double *w = widen(shape->w[p], shape->n * shape->k);
+        g_autofree double *w = first_term(shape, p);
         product[p] = g_new(double, count);
         grade_fp64_result(shape->m, shape->k, shape->n, x, w, product[p]);
     }

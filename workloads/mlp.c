@@ -152,7 +152,7 @@ enum digits_file {
 
 struct digits_params {
     char *images, *labels, *w1, *b1, *w2, *b2, *out;
-    unsigned limit;
+    unsigned limit, terms;
     bool fuse;
 };
 
@@ -168,6 +168,7 @@ static const struct config_key digits_keys[] = {
     KEY(w2, KEY_STRING, 0, 1, 4096, "", "Weights of the output layer, [out][in]."),
     KEY(b2, KEY_STRING, 0, 1, 4096, "", "Bias of the output layer."),
     KEY(limit, KEY_UINT, 0, 0, MLP_SIDE_MAX, "images", "Only the first so many images; 0: all."),
+    KEY(terms, KEY_UINT, 2, 1, 2, "terms", "int7 terms a weight is the sum of: with one, two digits more are lost to the number format."),
     KEY(fuse, KEY_BOOL, 1, 0, 1, "", "Deliver tiles into the vector cores' L1 and finish them there; false: through memory."),
     KEY(out, KEY_STRING, 0, 1, 4096, "", "Write the logits to this .npy file, float16."),
 };
@@ -228,6 +229,18 @@ static bool check_digits(const struct run *run, struct digits *digits, GError **
     return true;
 }
 
+static void split_weights(const struct digits_params *params, struct digits *digits) {
+    const struct {
+        unsigned file;
+        size_t rows, columns;
+    } weights[] = {{DIGITS_W1, digits->hidden, digits->inputs}, {DIGITS_W2, digits->classes, digits->hidden}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(weights) && params->terms == 2; i++) {
+        uint16_t *split = layer_split(digits->halves[weights[i].file], weights[i].rows, weights[i].columns);
+        g_free(digits->halves[weights[i].file]);
+        digits->halves[weights[i].file] = split;
+    }
+}
+
 static size_t largest(const double *values, size_t count) {
     size_t best = 0;
     for (size_t i = 1; i < count; i++)
@@ -260,6 +273,7 @@ static bool digits_run(struct run *run, GError **error) {
     struct layers_answer answer = {0};
     bool fine = read_digits(run, &digits, error) && check_digits(run, &digits, error);
     if (fine) {
+        split_weights(params, &digits);
         const struct layer_shape shapes[] = {{.m = digits.count,
                                               .k = digits.inputs,
                                               .n = digits.hidden,
@@ -267,6 +281,7 @@ static bool digits_run(struct run *run, GError **error) {
                                               .kernel = "bias-relu",
                                               .value = value_bias_relu,
                                               .fuse = params->fuse,
+                                              .terms = params->terms,
                                               .w = {digits.halves[DIGITS_W1]},
                                               .bias = digits.halves[DIGITS_B1]},
                                              {.m = digits.count,
@@ -276,6 +291,7 @@ static bool digits_run(struct run *run, GError **error) {
                                               .kernel = "add",
                                               .value = value_bias,
                                               .fuse = params->fuse,
+                                              .terms = params->terms,
                                               .w = {digits.halves[DIGITS_W2]},
                                               .bias = digits.halves[DIGITS_B2]}};
         fine = layers_run(run, shapes, G_N_ELEMENTS(shapes), digits.halves[DIGITS_IMAGES], MLP_TOLERANCE, &answer,

@@ -28,6 +28,7 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 }
 
 void run_clear(struct run *run) {
+    profile_free(run->profile);
     system_free(run->system);
     line_free(run->line);
     if (run->observers)
@@ -222,6 +223,8 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
                           .limit = limit,
                           .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
+    if (run->profiled)
+        run->profile = profile_new(system);
     g_assert(!run->observers->len || system->group_count == 1);
     run->observed = true;
     if (run->observers->len)
@@ -239,6 +242,8 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     clock_run(drive.clock, CYCLE_NEVER - 1);
     for (unsigned g = 0; g < system->group_count; g++)
         last = MAX(last, system->groups[g].stepped);
+    if (run->profile)
+        profile_end(run->profile);
     judge(&drive, last);
     end_look(run, last + 1);
     run->expected_signals = expected;

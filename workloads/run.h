@@ -11,6 +11,7 @@
 #include "units/line.h"
 #include "units/system.h"
 #include "workloads/grade.h"
+#include "workloads/profile.h"
 #include "workloads/rounds.h"
 #include "workloads/workload.h"
 
@@ -49,6 +50,8 @@ struct run {
     uint64_t seed;
     bool strict;
     const struct path_watch *memory_watch; /* told of every burst that memory takes, or NULL */
+    bool profiled;                         /* asked for: cycles a word of every vector kernel */
+    struct profile *profile;               /* of a profiled run, once it is over; else NULL */
     struct system *system;                 /* NULL for workloads without units */
     struct line *line;                     /* of a workload on several meshes, which has no `system`; else NULL */
     struct traffic_result *traffic;        /* of a traffic workload, else NULL */

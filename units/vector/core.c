@@ -163,9 +163,9 @@ static void note_wrong_kind(struct core *core, const struct word256 *payload, co
 static void start_kernel(struct core *core, unsigned pc, cycle_t now) {
     core->pc = (uint16_t)pc;
     core->loop.active = false;
+    tell(core, VECTOR_EVENT_OFFERED, core->offered, pc); /* the cycle register is still that of the kernel before */
     core->running = true;
     local_footprint_reset(&core->l1);
-    tell(core, VECTOR_EVENT_OFFERED, core->offered, pc);
     if (local_rejected(&core->l1, now)) {
         core->l1.rejected = false;
         fault(core, VECTOR_FAULT_CUDATA, now, now);
@@ -857,6 +857,10 @@ static char *waits_for(const void *unit, cycle_t now) {
 void vector_set_trace(void *unit, const struct vector_trace *trace) {
     struct core *core = unit;
     core->trace = *trace;
+}
+
+const uint32_t *vector_code(const void *unit) {
+    return ((const struct core *)unit)->imem;
 }
 
 void vector_poke(void *unit, unsigned index, const struct word256 *word) {

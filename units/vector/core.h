@@ -77,6 +77,8 @@ struct vector_state {
 };
 
 void vector_set_trace(void *unit, const struct vector_trace *trace);
+/* Instruction memory, VECTOR_IMEM_WORDS words. */
+const uint32_t *vector_code(const void *unit);
 void vector_snapshot(const void *unit, struct vector_state *state);
 /* Before the run: what L1 holds. */
 void vector_poke(void *unit, unsigned index, const struct word256 *word);
