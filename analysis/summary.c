@@ -176,6 +176,8 @@ static void add_numerics(const json_t *result, GString *text) {
         g_string_append_printf(text, "%ld elements differ\n", (long)mismatches);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         const json_t *grade = json_object_get(numerics, rows[i].key);
+        if (!json_is_object(grade))
+            continue;
         g_string_append_printf(text, "  %-34s relative error p50 %.3g, p99 %.3g; %ld over 10 %%; %ld saturated\n",
                                rows[i].title, number(grade, "rel_p50"), number(grade, "rel_p99"),
                                (long)count(grade, "over_10pct"), (long)count(grade, "saturated"));

@@ -14,6 +14,7 @@ enum {
     CONVERTER_CYCLES = 11, /* last beat taken to earliest move of the entry, §6.6 */
     PAGE_BYTES = 4096,
     STARVED_CYCLES = 8192, /* noc-and-memory §12.1, 23 */
+    IDLE_STEPS = 2,        /* in which a port that got quiet still changes: its account, the slot freed last */
 };
 
 const char *const port_cause_names[PORT_CAUSES] = {
@@ -71,6 +72,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port->idle_steps = 0;
     port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
@@ -592,16 +594,17 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
         port->counts.read_words++;
     }
     requester->return_ready = port->skid_held < 2;
+    port->idle_steps = port_quiet(port) ? port->idle_steps + 1 : 0;
 }
 
 bool port_quiet(const struct mem_port *port) {
-    if (port->reads.count || port->writes.count || port->ready.count || port->fetch != FETCH_IDLE || port->emit_full ||
-        port->writer != WRITER_IDLE || port->output != FLIT_NONE || port->skid_held)
-        return false;
-    for (unsigned s = 0; s < port->slot_count; s++)
-        if (port->slots[s].state != SLOT_FREE)
-            return false;
-    return true;
+    return !port->reads.count && !port->writes.count && !port->ready.count && port->fetch == FETCH_IDLE &&
+           !port->emit_full && port->writer == WRITER_IDLE && port->output == FLIT_NONE && !port->skid_held &&
+           !port->slots_used;
+}
+
+bool port_sleeps(const struct mem_port *port) {
+    return port->idle_steps > IDLE_STEPS;
 }
 
 char *port_waits_for(const struct mem_port *port) {

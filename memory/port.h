@@ -138,6 +138,7 @@ struct mem_port {
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
     unsigned slots_used; /* not free */
+    unsigned idle_steps; /* since it had anything to do */
     flit_index output;
     struct account account;
     struct port_counts counts;
@@ -171,5 +172,7 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken);
 
 /* Nothing stored, nothing on its way. */
 bool port_quiet(const struct mem_port *port);
+/* A step would change nothing until the next flit arrives. */
+bool port_sleeps(const struct mem_port *port);
 /* A sentence about what the port waits for, or NULL. Free with g_free. */
 char *port_waits_for(const struct mem_port *port);

@@ -97,6 +97,15 @@ char *config_find_data(const char *name) {
     return found;
 }
 
+char *config_find_kernels(void) {
+    char **places = config_places("kernels"), *found = NULL;
+    for (size_t i = 0; places[i] && !found; i++)
+        if (g_file_test(places[i], G_FILE_TEST_IS_DIR))
+            found = g_strdup(places[i]);
+    g_strfreev(places);
+    return found ? found : g_build_filename(FLITSIM_SOURCE_CONFIGS, "..", "workloads", "kernels", NULL);
+}
+
 /* ---- a machine ---- */
 
 static void default_name(struct machine *machine, const char *file) {

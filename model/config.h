@@ -23,6 +23,10 @@ char *config_find_file(const char *folder, const char *file);
 /* A sample data file of that name among the shipped data sets, or NULL. To be freed. */
 char *config_find_data(const char *name);
 
+/* The folder of the vector kernels' texts: "kernels" of the first place that has one, else that of the source tree. To
+ * be freed. */
+char *config_find_kernels(void);
+
 /* The machine of a file or shipped name, with `sets` (NULL, or NULL-terminated PATH=VALUE) over it, wholly checked.
  * Those for the workload are passed over, but counted, so that messages give each its number on the command line.
  * `mesh_WxH` is a bare mesh of any size, with or without a file. On failure there is nothing to clear. */

@@ -125,21 +125,6 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
-/* Every unit's type is built in or brought by a plug-in. */
-static bool check_types(const struct machine *machine, GError **error) {
-    struct plugin_set *plugins = plugin_set_load(machine, error);
-    bool known = plugins;
-    for (unsigned i = 0; known && i < machine->unit_count; i++) {
-        known = plugin_find_type(plugins, machine->units[i].type);
-        if (!known)
-            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
-                        machine->units[i].name, machine->units[i].type,
-                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
-    }
-    plugin_set_free(plugins);
-    return known;
-}
-
 /* ---- the transform bank behind the control processor ---- */
 
 /* Which register of the bank an address of the processor names. */
@@ -165,6 +150,21 @@ bool system_processor_read(struct system *system, uint32_t address, uint32_t *va
     return there;
 }
 
+/* Every unit's type is built in or brought by a plug-in. */
+static bool check_types(const struct machine *machine, GError **error) {
+    struct plugin_set *plugins = plugin_set_load(machine, error);
+    bool known = plugins;
+    for (unsigned i = 0; known && i < machine->unit_count; i++) {
+        known = plugin_find_type(plugins, machine->units[i].type);
+        if (!known)
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
+                        machine->units[i].name, machine->units[i].type,
+                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
+    }
+    plugin_set_free(plugins);
+    return known;
+}
+
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
@@ -176,9 +176,7 @@ bool system_check(const struct machine *machine, GError **error) {
     }
     if (machine->mesh_count)
         return true;
-    if (!check_types(machine, error))
-        return false;
-    return system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    return check_types(machine, error) && system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -277,9 +275,15 @@ void system_close(struct system *system) {
 
 /* ---- one cycle ---- */
 
+/* What an endpoint adds to its group's progress; it grows in the endpoint's own steps alone. */
+static uint64_t endpoint_progress(const struct endpoint *endpoint) {
+    const struct unit_type *type = endpoint->type;
+    return endpoint->retired + endpoint->inst_popped + (type->progress ? type->progress(endpoint->unit) : 0);
+}
+
 static uint64_t group_progress(const struct system_group *group) {
     const struct system *system = group->system;
-    uint64_t progress = group->part->hops;
+    uint64_t progress = group->part->hops + group->units_progress;
     if (group->has_agent && system->agent.interlink)
         progress += system->agent.interlink->progress;
     const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
@@ -287,12 +291,6 @@ static uint64_t group_progress(const struct system_group *group) {
         progress += stage->reads_served + stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
-    for (unsigned i = 0; i < group->endpoint_count; i++) {
-        const struct endpoint *endpoint = group->endpoints[i];
-        progress += endpoint->retired + endpoint->inst_popped;
-        if (endpoint->type->progress)
-            progress += endpoint->type->progress(endpoint->unit);
-    }
     return progress;
 }
 
@@ -302,6 +300,16 @@ static void note_progress(struct system_group *group, cycle_t now) {
         return;
     group->progress = progress;
     group->last_progress = now;
+}
+
+static inline cycle_t step_endpoint(struct system_group *group, struct endpoint *endpoint, cycle_t now) {
+    if (endpoint->due > now)
+        return endpoint->due;
+    endpoint_step(endpoint, now);
+    uint64_t progress = endpoint_progress(endpoint);
+    group->units_progress += progress - endpoint->progress;
+    endpoint->progress = progress;
+    return endpoint->due;
 }
 
 cycle_t system_group_step(void *self, cycle_t now) {
@@ -315,15 +323,12 @@ cycle_t system_group_step(void *self, cycle_t now) {
     cycle_t due = mesh_part_step(group->part, now);
     group->mesh_due = CYCLE_NEVER;
     for (unsigned i = 0; i < group->endpoint_count; i++)
-        if (group->endpoints[i]->due <= now)
-            endpoint_step(group->endpoints[i], now);
+        due = MIN(due, step_endpoint(group, group->endpoints[i], now));
     if (agent) {
         if (agent->due <= now)
             agent_step(agent, now);
         due = MIN(due, agent->due);
     }
-    for (unsigned i = 0; i < group->endpoint_count; i++)
-        due = MIN(due, group->endpoints[i]->due);
     due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
     note_progress(group, now);
     group->stepped = now;

@@ -30,6 +30,7 @@ struct system_group {
     cycle_t due;                          /* next cycle with work, CYCLE_NEVER: none */
     cycle_t mesh_due;                     /* of routers that were given flits since they were stepped */
     cycle_t stepped;                      /* last cycle with work */
+    uint64_t units_progress;              /* of its endpoints */
     uint64_t progress;                    /* work done, as system_progress counts it */
     cycle_t last_progress;                /* last cycle in which it grew */
     bool closed;                          /* accounts are closed at system->end */

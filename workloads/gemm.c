@@ -114,19 +114,8 @@ static void gemm_clear(struct gemm *gemm) {
 
 /* ---- operands ---- */
 
-/* A file as named, beside the workload's own file, or among the sample data. */
-static char *operand_file(const struct workload *workload, const char *key, const char *name) {
-    g_autofree char *beside = json_source_beside(&workload->source, key, name);
-    if (g_file_test(beside, G_FILE_TEST_EXISTS))
-        return g_steal_pointer(&beside);
-    if (g_file_test(name, G_FILE_TEST_EXISTS) || strchr(name, '/'))
-        return g_strdup(name);
-    char *sample = config_find_data(name);
-    return sample ? sample : g_strdup(name);
-}
-
 static struct tensor *read_operand(const struct workload *workload, const char *key, const char *name, GError **error) {
-    g_autofree char *path = operand_file(workload, key, name);
+    g_autofree char *path = workload_data_file(workload, key, name);
     struct tensor *tensor = npy_read(path, error);
     if (tensor && (tensor->ndim != 2 || tensor->count == 0)) {
         workload_error(workload, key, error, "is an array of %u dimensions and %zu elements, expected a matrix [%s][K]",

@@ -216,7 +216,8 @@ static bool load(struct run *run, const struct asm_program *program, struct prog
     }
     if (!host->engine && !writes->len && run->instructions && !default_host(run, program, host, error))
         return false;
-    g_array_sort(writes, by_cycle); /* stable; an empty array has no data */
+    if (writes->len)
+        qsort(writes->data, writes->len, sizeof(struct timed_write), by_cycle);
     host->writes = (struct timed_write *)(void *)writes->data;
     host->write_count = writes->len;
     host->engine_at = (cycle_t)base;

@@ -8,6 +8,7 @@
 
 enum {
     GO_CYCLE = 0,
+    BARRIER_POLL = 64,   /* cycles between two looks of a host that waits for memory (workloads §3.5) */
     PROGRESS_CHECKS = 4, /* looks at progress in the time that counts as a standstill */
 };
 
@@ -83,6 +84,7 @@ struct round_host {
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
+    bool running;
     cycle_t go;
 };
 
@@ -100,18 +102,26 @@ static void load_round(struct system *system, const struct round *round) {
 static cycle_t host_step(void *self, cycle_t now) {
     struct round_host *host = self;
     struct system *system = host->run->system;
-    if (host->next > 0) {
+    if (host->running) {
         if (!system->agent.control.done)
             return CYCLE_NEVER;
         cycle_t cycles = now - host->go;
         g_array_append_val(host->run->round_cycles, cycles);
+        host->running = false;
     }
     if (host->next == host->count) {
         host->host.finished = true;
         host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
-    load_round(system, &host->rounds[host->next++]);
+    const struct round *round = &host->rounds[host->next];
+    if (round->before.writes > system->dram.writes)
+        return now + BARRIER_POLL;
+    if (round->before.act)
+        round->before.act(round->before.self);
+    load_round(system, round);
+    host->next++;
+    host->running = true;
     host->go = now;
     control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
     return CYCLE_NEVER; /* woken when the engine is done */

@@ -18,8 +18,8 @@ enum run_fact_type {
     FACT_COUNT,
     FACT_NUMBER,
     FACT_TEXT,
-    FACT_FLAG, /* `count` is 0 or 1 */
     FACT_SERIES,
+    FACT_FLAG, /* `count` is 0 or 1 */
 };
 
 /* A figure that only this kind of workload has: one more key of the result. */
