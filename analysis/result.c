@@ -278,17 +278,23 @@ static bool check_links(const struct router_figures *router, bool whole, uint64_
     return true;
 }
 
-static bool add_routers(json_t *routers, const struct run *run, unsigned mesh, GError **error) {
+static bool check_routers(const struct mesh *mesh, uint64_t cycles, GError **error) {
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        if (!check_links(&router, !mesh->flex, cycles, error))
+            return false;
+    }
+    return true;
+}
+
+static void add_routers(json_t *routers, const struct run *run, unsigned mesh) {
     const struct mesh *network = &mesh_at(run, mesh)->mesh;
     for (unsigned i = 0; i < mesh_router_count(network); i++) {
         struct router_figures router = mesh_figures(network, i);
-        if (!check_links(&router, !network->flex, run->settled_cycles, error))
-            return false;
         json_t *object = build_router(&router, !network->flex, run->settled_cycles);
         put_mesh(object, run, mesh);
         json_array_append_new(routers, object);
     }
-    return true;
 }
 
 /* The distribution in bins [low, high, count] that grow with the value, eight to a doubling; those that are empty are
@@ -695,7 +701,9 @@ static bool put_meshes(json_t *root, const struct run *run, GError **error) {
         put(root, "links", links);
     for (unsigned m = 0; fine && m < mesh_count(run); m++) {
         fine = add_units(units, run, m, error) && add_ports(ports, run, m, error) &&
-               add_routers(routers, run, m, error) && check_flits(run, mesh_at(run, m), error);
+               check_routers(&mesh_at(run, m)->mesh, run->settled_cycles, error) &&
+               check_flits(run, mesh_at(run, m), error);
+        add_routers(routers, run, m);
         add_hazards(hazards, run, m);
         if (links)
             add_links(links, run, m);

@@ -15,7 +15,7 @@ static const struct workload_type *find_type(const char *id, gsize length) {
 static const char *nearest_type(const char *id) {
     const char *ids[64];
     size_t count = 0;
-    for (; workload_types[count]; count++)
+    for (; workload_types[count] && count < G_N_ELEMENTS(ids); count++)
         ids[count] = workload_types[count]->id;
     return nearest_word(id, ids, count);
 }
