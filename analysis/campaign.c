@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,7 +174,9 @@ static bool lock_folder(const char *folder, int *lock, GError **error) {
     *lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*lock < 0)
         return folder_error(folder, error, "can't be written, expected a folder for results");
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+    /* of this process alone: workers that outlive it by a moment must not hold it */
+    const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(*lock, F_SETLK, &whole) == 0)
         return true;
     g_set_error(error, FS_ERROR, FS_ERROR_IO, "%s:1:1: (file): is in use by another sweep, expected it free", folder);
     close(*lock);

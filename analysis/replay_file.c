@@ -95,8 +95,12 @@ unsigned replay_file_count(const struct replay_file *file) {
     return json_array_size(file->entries);
 }
 
+const char *replay_file_kind(const struct replay_file *file) {
+    return kinds[file->kind].name;
+}
+
 static void append_shape(const json_t *entry, GString *label) {
-    const json_t *shape = json_object_get(entry, "shape");
+    const json_t *shape = json_object_get(entry, json_object_get(entry, "grid") ? "grid" : "shape");
     for (size_t i = 0; i < json_array_size(shape); i++)
         g_string_append_printf(label, "%s%" JSON_INTEGER_FORMAT, i ? "x" : " ",
                                json_integer_value(json_array_get(shape, i)));

@@ -12,6 +12,8 @@ struct replay_file;
 struct replay_file *replay_file_open(const char *path, GError **error);
 void replay_file_close(struct replay_file *file);
 unsigned replay_file_count(const struct replay_file *file);
+/* "GEMM", "traffic", ...: what the entries are. */
+const char *replay_file_kind(const struct replay_file *file);
 /* A line that names entry `index`, to be freed. */
 char *replay_file_label(const struct replay_file *file, unsigned index);
 /* Replays one entry. False with an error when it cannot be read; rows that differ are no error. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "model/isa/wire.h"
+#include "model/keys.h"
+#include "noc/flex.h"
 #include "units/cluster/cluster.h"
 
 enum {
@@ -28,36 +30,61 @@ static void put_text(json_t *object, const char *key, const char *value) {
     put(object, key, value ? json_string(value) : json_null());
 }
 
+/* ---- meshes: the one of most machines, or those of a line ---- */
+
+static unsigned mesh_count(const struct run *run) {
+    return run->line ? run->line->count : run->system ? 1 : 0;
+}
+
+static const struct system *mesh_at(const struct run *run, unsigned mesh) {
+    return run->line ? run->line->meshes[mesh] : run->system;
+}
+
+/* Components of several meshes say whose they are. */
+static void put_mesh(json_t *object, const struct run *run, unsigned mesh) {
+    if (run->line)
+        put_count(object, "mesh", mesh);
+}
+
 /* ---- counts ---- */
 
-static struct cluster_counts cluster_totals(const struct run *run) {
-    struct cluster_counts sum = {0};
-    for (unsigned i = 0; i < run->system->endpoint_count; i++) {
-        const struct endpoint *endpoint = &run->system->endpoints[i];
-        if (endpoint->type != &unit_type_cluster)
-            continue;
-        const struct cluster_counts *counts = &((const struct cluster *)endpoint->unit)->counts;
-        sum.load += counts->load;
-        sum.add += counts->add;
-        sum.emit += counts->emit;
-        sum.add_emit += counts->add_emit;
-        sum.send += counts->send;
-        sum.add_peer += counts->add_peer;
-        sum.saturated += counts->saturated;
+struct totals {
+    uint64_t out[FLIT_TYPES], in[FLIT_TYPES], signals, reads, writes;
+    struct cluster_counts clusters;
+};
+
+static void add_cluster(struct cluster_counts *sum, const struct cluster_counts *counts) {
+    sum->load += counts->load;
+    sum->add += counts->add;
+    sum->emit += counts->emit;
+    sum->add_emit += counts->add_emit;
+    sum->send += counts->send;
+    sum->add_peer += counts->add_peer;
+    sum->saturated += counts->saturated;
+}
+
+static void add_totals(struct totals *totals, const struct system *system) {
+    for (unsigned i = 0; i < system->endpoint_count; i++) {
+        const struct endpoint *endpoint = &system->endpoints[i];
+        for (unsigned type = 0; type < FLIT_TYPES; type++) {
+            totals->out[type] += endpoint->counts.out[type];
+            totals->in[type] += endpoint->counts.in[type];
+        }
+        if (endpoint->type == &unit_type_cluster)
+            add_cluster(&totals->clusters, &((const struct cluster *)endpoint->unit)->counts);
     }
-    return sum;
+    totals->signals += system->agent.dispatch.signals;
+    totals->reads += system->dram.reads;
+    totals->writes += system->dram.writes;
 }
 
 static json_t *build_counts(const struct run *run) {
     json_t *counts = json_object();
-    uint64_t out[FLIT_TYPES] = {0}, in[FLIT_TYPES] = {0};
-    const struct system *system = run->system;
-    for (unsigned i = 0; i < system->endpoint_count; i++)
-        for (unsigned type = 0; type < FLIT_TYPES; type++) {
-            out[type] += system->endpoints[i].counts.out[type];
-            in[type] += system->endpoints[i].counts.in[type];
-        }
-    struct cluster_counts sum = cluster_totals(run);
+    struct totals sums = {0};
+    for (unsigned m = 0; m < mesh_count(run); m++)
+        add_totals(&sums, mesh_at(run, m));
+    const uint64_t *out = sums.out, *in = sums.in;
+    const struct cluster_counts sum = sums.clusters;
     const struct {
         const char *key;
         uint64_t value;
@@ -72,15 +99,15 @@ static json_t *build_counts(const struct run *run) {
                 {"mem_wr_data", out[FLIT_MEM_WR_DATA]},
                 {"mem_wr_ack", in[FLIT_MEM_WR_ACK]},
                 {"cu_data", in[FLIT_CU_DATA]},
-                {"signals", system->agent.dispatch.signals},
+                {"signals", sums.signals},
                 {"acc_load", sum.load},
                 {"acc_add", sum.add},
                 {"acc_emit", sum.emit},
                 {"acc_add_emit", sum.add_emit},
                 {"acc_send", sum.send},
                 {"acc_add_peer", sum.add_peer},
-                {"dram_read_bytes", system->dram.reads * WORD_BYTES},
-                {"dram_write_bytes", system->dram.writes * WORD_BYTES}};
+                {"dram_read_bytes", sums.reads * WORD_BYTES},
+                {"dram_write_bytes", sums.writes * WORD_BYTES}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         put_count(counts, rows[i].key, rows[i].value);
     return counts;
@@ -116,59 +143,82 @@ static json_t *build_adapter(const struct l2_adapter *adapter) {
     return object;
 }
 
-static json_t *build_units(const struct run *run, GError **error) {
-    json_t *units = json_array();
-    const struct system *system = run->system;
-    for (unsigned i = 0; i < system->endpoint_count; i++) {
-        const struct endpoint *endpoint = &system->endpoints[i];
-        const struct account *account = &system->unit_accounts[i];
-        struct unit_report report;
-        endpoint->type->report(endpoint->unit, &report);
-        if (!check_sum(account, endpoint->name, run->cycles, error)) {
-            json_decref(units);
-            return NULL;
-        }
-        json_t *unit = json_object();
-        put_text(unit, "name", endpoint->name);
-        put_text(unit, "type", endpoint->type->name);
-        put_count(unit, "x", endpoint->x);
-        put_count(unit, "y", endpoint->y);
-        put(unit, "cycles", build_causes(account, report.causes, report.cause_count));
-        put_count(unit, "instructions", report.instructions);
-        if (system->adapters[i])
-            put(unit, "l2", build_adapter(system->adapters[i]));
-        put_count(unit, "busy", run->cycles - account->cycles[0]);
-        put_count(unit, "link_refused", endpoint->counts.blocked);
-        json_array_append_new(units, unit);
-    }
-    return units;
+static json_t *build_unit(const struct run *run, const struct endpoint *endpoint, const struct l2_adapter *adapter,
+                          const struct account *account) {
+    struct unit_report report;
+    json_t *unit = json_object();
+    endpoint->type->report(endpoint->unit, &report);
+    put_text(unit, "name", endpoint->name);
+    put_text(unit, "type", endpoint->type->name);
+    put_count(unit, "x", endpoint->x);
+    put_count(unit, "y", endpoint->y);
+    put(unit, "cycles", build_causes(account, report.causes, report.cause_count));
+    put_count(unit, "instructions", report.instructions);
+    if (adapter)
+        put(unit, "l2", build_adapter(adapter));
+    put_count(unit, "busy", run->cycles - account->cycles[0]);
+    put_count(unit, "link_refused", endpoint->counts.blocked);
+    return unit;
 }
 
-static json_t *build_ports(const struct run *run, GError **error) {
-    json_t *ports = json_array();
-    const struct agent *agent = &run->system->agent;
-    for (unsigned p = 0; p < agent->port_count; p++) {
-        const struct mem_port *port = &agent->ports[p];
-        const struct account *account = &run->system->port_accounts[p];
-        if (!check_sum(account, port->name, run->cycles, error)) {
-            json_decref(ports);
-            return NULL;
-        }
-        json_t *object = json_object();
-        put_text(object, "name", port->name);
-        put_count(object, "x", port->x);
-        put_count(object, "y", port->y);
-        put(object, "cycles", build_causes(account, port_cause_names, PORT_CAUSES));
-        put_count(object, "entries", port->counts.entries);
-        put_count(object, "read_words", port->counts.read_words);
-        put_count(object, "write_words", port->counts.write_words);
-        put_count(object, "write_bursts", port->counts.writes_issued);
-        put_count(object, "slot_full_cycles", port->counts.no_slot_cycles);
-        put_count(object, "refused_in_cycles", port->counts.refused_in);
-        put_count(object, "refused_out_cycles", port->counts.refused_out);
+static bool add_units(json_t *units, const struct run *run, unsigned mesh, GError **error) {
+    const struct system *system = mesh_at(run, mesh);
+    for (unsigned i = 0; i < system->endpoint_count; i++) {
+        const struct endpoint *endpoint = &system->endpoints[i];
+        if (!check_sum(&system->unit_accounts[i], endpoint->name, run->cycles, error))
+            return false;
+        json_t *unit = build_unit(run, endpoint, system->adapters[i], &system->unit_accounts[i]);
+        put_mesh(unit, run, mesh);
+        json_array_append_new(units, unit);
+    }
+    return true;
+}
+
+static json_t *build_port(const struct mem_port *port, const struct account *account) {
+    json_t *object = json_object();
+    put_text(object, "name", port->name);
+    put_count(object, "x", port->x);
+    put_count(object, "y", port->y);
+    put(object, "cycles", build_causes(account, port_cause_names, PORT_CAUSES));
+    put_count(object, "entries", port->counts.entries);
+    put_count(object, "read_words", port->counts.read_words);
+    put_count(object, "write_words", port->counts.write_words);
+    put_count(object, "write_bursts", port->counts.writes_issued);
+    put_count(object, "slot_full_cycles", port->counts.no_slot_cycles);
+    put_count(object, "refused_in_cycles", port->counts.refused_in);
+    put_count(object, "refused_out_cycles", port->counts.refused_out);
+    return object;
+}
+
+static bool add_ports(json_t *ports, const struct run *run, unsigned mesh, GError **error) {
+    const struct system *system = mesh_at(run, mesh);
+    for (unsigned p = 0; p < system->agent.port_count; p++) {
+        const struct mem_port *port = &system->agent.ports[p];
+        if (!check_sum(&system->port_accounts[p], port->name, run->cycles, error))
+            return false;
+        json_t *object = build_port(port, &system->port_accounts[p]);
+        put_mesh(object, run, mesh);
         json_array_append_new(ports, object);
     }
-    return ports;
+    return true;
+}
+
+/* One direction of a link each: what mesh `mesh` sends to its neighbour `to`. */
+static void add_links(json_t *links, const struct run *run, unsigned mesh) {
+    const struct interlink *interlink = &run->line->interlinks[mesh];
+    for (unsigned l = 0; l < INTERLINK_LINKS; l++) {
+        const struct interlink_link *link = &interlink->links[l];
+        if (!link->peer)
+            continue;
+        json_t *object = json_object();
+        put_mesh(object, run, mesh);
+        put_count(object, "to", link->peer->mesh);
+        put_count(object, "packets", link->tx_packets);
+        put_count(object, "beats", link->tx_beats);
+        put_count(object, "busy_cycles", link->busy_cycles);
+        put_count(object, "starved_cycles", link->starved_cycles);
+        json_array_append_new(links, object);
+    }
 }
 
 static json_t *build_input(const struct router_input_counts *counts, uint64_t max_depth) {
@@ -180,18 +230,30 @@ static json_t *build_input(const struct router_input_counts *counts, uint64_t ma
     return input;
 }
 
-static json_t *build_output(const struct router_output_counts *counts) {
-    json_t *output = json_object();
-    put_count(output, "flits", counts->flits);
-    put_count(output, "busy", counts->busy);
-    return output;
+/* Cycles in which a flit was granted to an empty register: every flit's grant that did not follow another's at once. */
+static uint64_t bare_cycles(const struct router_figures *router, unsigned port) {
+    return router->out[port].flits + (router->standing >> port & 1) - router->out[port].chained;
 }
 
-static json_t *build_router(const struct router_figures *router) {
+/* Every cycle of a link is one of four: a flit went, the receiver refused it, the link lay bare while a flit was being
+ * granted to it, or nobody wanted it. The what-if network does not tell the last two apart. */
+static json_t *build_output(const struct router_figures *router, unsigned port, bool whole, uint64_t cycles) {
+    const struct router_output_counts *counts = &router->out[port];
+    uint64_t bare = whole ? bare_cycles(router, port) : 0;
+    json_t *link = json_object();
+    put_count(link, "flits", counts->flits);
+    put_count(link, "busy", counts->busy);
+    put(link, "arbitration", whole ? json_integer((json_int_t)bare) : json_null());
+    put(link, "lost", whole ? json_integer((json_int_t)counts->lost) : json_null());
+    put_count(link, "idle", cycles - counts->flits - counts->busy - bare);
+    return link;
+}
+
+static json_t *build_router(const struct router_figures *router, bool whole, uint64_t cycles) {
     json_t *object = json_object(), *in = json_array(), *out = json_array();
     for (unsigned port = 0; port < ROUTER_PORTS; port++) {
         json_array_append_new(in, build_input(&router->in[port], router->max_depth[port]));
-        json_array_append_new(out, build_output(&router->out[port]));
+        json_array_append_new(out, build_output(router, port, whole, cycles));
     }
     put_count(object, "x", router->x);
     put_count(object, "y", router->y);
@@ -200,19 +262,81 @@ static json_t *build_router(const struct router_figures *router) {
     return object;
 }
 
-static json_t *build_routers(const struct mesh *mesh) {
-    json_t *routers = json_array();
-    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
-        struct router_figures router = mesh_figures(mesh, i);
-        json_array_append_new(routers, build_router(&router));
+static bool check_links(const struct router_figures *router, bool whole, uint64_t cycles, GError **error) {
+    for (unsigned port = 0; port < ROUTER_PORTS; port++) {
+        const struct router_output_counts *out = &router->out[port];
+        if (out->flits + out->busy <= cycles &&
+            (!whole || out->flits + out->busy + bare_cycles(router, port) <= cycles))
+            continue;
+        g_set_error(error, FS_ERROR, FS_ERROR_INTERNAL,
+                    "internal error: output %u of router (%u,%u) was in use for more than the %" G_GUINT64_FORMAT
+                    " cycles of the run",
+                    port, router->x, router->y, cycles);
+        return false;
     }
-    return routers;
+    return true;
 }
 
-static json_t *build_latency(const struct system *system) {
+static bool check_routers(const struct mesh *mesh, uint64_t cycles, GError **error) {
+    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
+        struct router_figures router = mesh_figures(mesh, i);
+        if (!check_links(&router, !mesh->flex, cycles, error))
+            return false;
+    }
+    return true;
+}
+
+static void add_routers(json_t *routers, const struct run *run, unsigned mesh) {
+    const struct mesh *network = &mesh_at(run, mesh)->mesh;
+    for (unsigned i = 0; i < mesh_router_count(network); i++) {
+        struct router_figures router = mesh_figures(network, i);
+        json_t *object = build_router(&router, !network->flex, run->settled_cycles);
+        put_mesh(object, run, mesh);
+        json_array_append_new(routers, object);
+    }
+}
+
+/* The distribution in bins [low, high, count] that grow with the value, eight to a doubling; those that are empty are
+ * left out. */
+static json_t *build_bins(const struct histogram *histogram) {
+    json_t *bins = json_array();
+    uint64_t low = 0, high = 0, count = 0;
+    for (uint64_t page = 0; page < histogram->page_count; page++)
+        for (uint64_t i = 0; histogram->pages[page] && i < HISTOGRAM_PAGE; i++) {
+            uint64_t value = page << HISTOGRAM_PAGE_BITS | i, times = histogram->pages[page][i];
+            if (!times)
+                continue;
+            if (value > high && count) {
+                json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)low, (json_int_t)high, (json_int_t)count));
+                count = 0;
+            }
+            if (!count) {
+                unsigned bits = value ? 63 - (unsigned)__builtin_clzll(value) : 0;
+                uint64_t width = bits > 3 ? UINT64_C(1) << (bits - 3) : 1;
+                low = value & ~(width - 1);
+                high = low + width - 1;
+            }
+            count += times;
+        }
+    if (count)
+        json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)low, (json_int_t)high, (json_int_t)count));
+    return bins;
+}
+
+static struct histogram latency_of(const struct run *run, unsigned type) {
+    struct histogram all = {0};
+    for (unsigned m = 0; m < mesh_count(run); m++) {
+        struct histogram one = system_latency(mesh_at(run, m), type);
+        histogram_merge(&all, &one);
+        histogram_clear(&one);
+    }
+    return all;
+}
+
+static json_t *build_latency(const struct run *run) {
     json_t *latency = json_object();
     for (unsigned type = 0; type < FLIT_TYPES; type++) {
-        struct histogram all = system_latency(system, type), *histogram = &all;
+        struct histogram all = latency_of(run, type), *histogram = &all;
         if (!histogram->count)
             continue;
         json_t *object = json_object();
@@ -222,6 +346,7 @@ static json_t *build_latency(const struct system *system) {
         put_count(object, "p90", histogram_at(histogram, (histogram->count - 1) * 9 / 10));
         put_count(object, "p99", histogram_at(histogram, (histogram->count - 1) * 99 / 100));
         put_count(object, "max", histogram->max);
+        put(object, "bins", build_bins(histogram));
         g_autofree char *name = g_ascii_strdown(flit_type_name(type), -1);
         put(latency, name, object);
         histogram_clear(&all);
@@ -295,16 +420,46 @@ static json_t *build_traffic(const struct traffic_result *traffic) {
     return object;
 }
 
-static json_t *build_traffic_routers(const struct traffic_result *traffic) {
+static json_t *build_traffic_routers(const struct traffic_result *traffic, bool whole, uint64_t cycles) {
     json_t *routers = json_array();
     for (unsigned i = 0; i < traffic->router_count; i++)
-        json_array_append_new(routers, build_router(&traffic->routers[i]));
+        json_array_append_new(routers, build_router(&traffic->routers[i], whole, cycles));
     return routers;
 }
 
 /* ---- answer, hazards, deadlock ---- */
 
-static json_t *build_grade(const struct numerics *numerics) {
+/* [low, high, count]: relative errors from low up to high; the first bin holds those that are 0, the last has no end.
+ */
+static json_t *build_error_bins(const struct numerics *numerics) {
+    json_t *bins = json_array();
+    for (unsigned bin = 0; bin < GRADE_BINS; bin++) {
+        double high = bin == 0 ? 0 : grade_bin_low(bin + 1);
+        json_t *row = json_array();
+        json_array_append_new(row, json_real(grade_bin_low(bin)));
+        json_array_append_new(row, bin + 1 < GRADE_BINS ? json_real(high) : json_null());
+        json_array_append_new(row, json_integer((json_int_t)numerics->bins[bin]));
+        json_array_append_new(bins, row);
+    }
+    return bins;
+}
+
+static json_t *build_worst(const struct numerics *numerics, size_t columns) {
+    json_t *worst = json_array();
+    for (unsigned i = 0; i < numerics->worst_count; i++) {
+        const struct grade_element *element = &numerics->worst[i];
+        json_t *object = json_object();
+        put_count(object, "row", columns ? element->index / columns : 0);
+        put_count(object, "column", columns ? element->index % columns : element->index);
+        put_number(object, "got", element->got);
+        put_number(object, "want", element->want);
+        put_number(object, "rel", element->rel);
+        json_array_append_new(worst, object);
+    }
+    return worst;
+}
+
+static json_t *build_grade(const struct numerics *numerics, size_t columns) {
     json_t *object = json_object();
     put_number(object, "rel_p50", numerics->rel_p50);
     put_number(object, "rel_p90", numerics->rel_p90);
@@ -315,6 +470,10 @@ static json_t *build_grade(const struct numerics *numerics) {
     put_number(object, "fp16_ulp_max", numerics->fp16_ulp_max);
     put_count(object, "saturated", numerics->saturated);
     put_number(object, "normalised", numerics->normalised);
+    put_count(object, "count", numerics->count);
+    put_count(object, "undefined", numerics->undefined);
+    put(object, "histogram", build_error_bins(numerics));
+    put(object, "worst", build_worst(numerics, columns));
     return object;
 }
 
@@ -325,8 +484,9 @@ static json_t *build_numerics(const struct run *run) {
     put_count(model, "mismatches", run->model_mismatches);
     put_number(model, "max_abs", run->model_max_abs);
     put(numerics, "vs_model", model);
-    put(numerics, "vs_quantised", build_grade(&run->vs_quantised));
-    put(numerics, "vs_fp64", build_grade(&run->vs_fp64));
+    put(numerics, "vs_quantised",
+        run->vs_quantised.count ? build_grade(&run->vs_quantised, run->answer_columns) : json_null());
+    put(numerics, "vs_fp64", build_grade(&run->vs_fp64, run->answer_columns));
     return numerics;
 }
 
@@ -338,8 +498,8 @@ static int by_first_cycle(const void *a, const void *b) {
     return order ? order : strcmp(one->where, two->where);
 }
 
-static json_t *build_hazards(const struct hazard_log *log) {
-    json_t *hazards = json_array();
+static void add_hazards(json_t *hazards, const struct run *run, unsigned mesh) {
+    const struct hazard_log *log = &mesh_at(run, mesh)->hazards;
     g_autofree struct hazard **sorted = g_memdup2(log->hazards->pdata, log->hazards->len * sizeof(void *));
     if (log->hazards->len)
         qsort(sorted, log->hazards->len, sizeof *sorted, by_first_cycle);
@@ -350,9 +510,9 @@ static json_t *build_hazards(const struct hazard_log *log) {
         put_text(object, "where", sorted[i]->where);
         put_text(object, "what", sorted[i]->what);
         put_count(object, "count", sorted[i]->count);
+        put_mesh(object, run, mesh);
         json_array_append_new(hazards, object);
     }
-    return hazards;
 }
 
 static json_t *build_deadlock(const struct run *run) {
@@ -405,6 +565,9 @@ static void put_fact(json_t *root, const struct run_fact *fact) {
     case FACT_NUMBER:
         put_number(into, key, fact->number);
         break;
+    case FACT_FLAG:
+        put(into, key, json_boolean(fact->count != 0));
+        break;
     case FACT_TEXT:
         put_text(into, key, fact->text);
         break;
@@ -447,27 +610,34 @@ static void feed_dram(GChecksum *checksum, const struct dram *dram) {
     }
 }
 
+static void feed_system(GChecksum *checksum, const struct system *system) {
+    feed_dram(checksum, &system->dram);
+    for (unsigned i = 0; i < system->endpoint_count; i++) {
+        const struct endpoint *endpoint = &system->endpoints[i];
+        endpoint->type->digest(endpoint->unit, feed, checksum);
+        feed(checksum, &endpoint->counts, sizeof endpoint->counts);
+        if (system->adapters[i])
+            feed(checksum, system->adapters[i]->lines, system->adapters[i]->line_count * WORD_BYTES);
+    }
+    for (unsigned p = 0; p < system->agent.port_count; p++)
+        feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
+    for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
+        struct router_figures router = mesh_figures(&system->mesh, i);
+        feed(checksum, &router, sizeof router);
+    }
+    for (unsigned l = 0; system->agent.interlink && l < INTERLINK_LINKS; l++) {
+        const struct interlink_link *link = &system->agent.interlink->links[l];
+        const uint32_t counts[] = {link->tx_packets, link->tx_beats, link->busy_cycles, link->starved_cycles};
+        feed(checksum, counts, sizeof counts);
+    }
+}
+
 char *result_digest(const struct run *run) {
     GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
     const uint64_t times[] = {run->cycles, run->host_cycles, run->settled_cycles, run->dead_cycle};
     feed(checksum, times, sizeof times);
-    const struct system *system = run->system;
-    if (system) {
-        feed_dram(checksum, &system->dram);
-        for (unsigned i = 0; i < system->endpoint_count; i++) {
-            const struct endpoint *endpoint = &system->endpoints[i];
-            endpoint->type->digest(endpoint->unit, feed, checksum);
-            feed(checksum, &endpoint->counts, sizeof endpoint->counts);
-            if (system->adapters[i])
-                feed(checksum, system->adapters[i]->lines, system->adapters[i]->line_count * WORD_BYTES);
-        }
-        for (unsigned p = 0; p < system->agent.port_count; p++)
-            feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
-        for (unsigned i = 0; i < mesh_router_count(&system->mesh); i++) {
-            struct router_figures router = mesh_figures(&system->mesh, i);
-            feed(checksum, &router, sizeof router);
-        }
-    }
+    for (unsigned m = 0; m < mesh_count(run); m++)
+        feed_system(checksum, mesh_at(run, m));
     if (run->traffic) {
         const struct traffic_result *traffic = run->traffic;
         const uint64_t values[] = {traffic->order_hash,     traffic->cycles,    traffic->generated,
@@ -492,7 +662,9 @@ char *result_digest(const struct run *run) {
 
 static void put_rates(json_t *root, const struct run *run) {
     double cycles = (double)run->cycles, seconds = run->wall_seconds;
-    uint64_t hops = run->system ? mesh_hops(&run->system->mesh) : run->traffic ? run->traffic->flit_hops : 0;
+    uint64_t hops = run->traffic ? run->traffic->flit_hops : 0;
+    for (unsigned m = 0; m < mesh_count(run); m++)
+        hops += mesh_hops(&mesh_at(run, m)->mesh);
     put_number(root, "gflops", run->macs ? 2.0 * (double)run->macs / cycles * run->machine->clock_mhz / 1000 : NAN);
     put_number(root, "peak_fraction",
                run->macs ? (double)run->macs / (MACS_PER_CLUSTER_CYCLE * (double)run->clusters * cycles) : NAN);
@@ -503,8 +675,7 @@ static void put_rates(json_t *root, const struct run *run) {
 }
 
 /* Everything that was made is somewhere. */
-static bool check_flits(const struct run *run, GError **error) {
-    const struct system *system = run->system;
+static bool check_flits(const struct run *run, const struct system *system, GError **error) {
     int64_t live = 0;
     for (unsigned p = 0; p < system->mesh.part_count; p++)
         live += (int64_t)system->mesh.parts[p].pool->live;
@@ -515,15 +686,45 @@ static bool check_flits(const struct run *run, GError **error) {
     return false;
 }
 
-static bool put_system(json_t *root, const struct run *run, GError **error) {
-    json_t *units = build_units(run, error), *ports = units ? build_ports(run, error) : NULL;
+static bool put_meshes(json_t *root, const struct run *run, GError **error) {
+    json_t *units = json_array(), *ports = json_array(), *routers = json_array(), *hazards = json_array();
+    json_t *links = run->line ? json_array() : NULL;
+    bool fine = true;
     put(root, "counts", build_counts(run));
-    put(root, "units", units ? units : json_null());
-    put(root, "ports", ports ? ports : json_null());
-    put(root, "routers", build_routers(&run->system->mesh));
-    put(root, "latency", build_latency(run->system));
-    put(root, "hazards", build_hazards(&run->system->hazards));
-    return ports && check_flits(run, error);
+    put(root, "units", units);
+    put(root, "ports", ports);
+    put(root, "routers", routers);
+    put(root, "latency", build_latency(run));
+    put(root, "hazards", hazards);
+    if (links)
+        put(root, "links", links);
+    for (unsigned m = 0; fine && m < mesh_count(run); m++) {
+        fine = add_units(units, run, m, error) && add_ports(ports, run, m, error) &&
+               check_routers(&mesh_at(run, m)->mesh, run->settled_cycles, error) &&
+               check_flits(run, mesh_at(run, m), error);
+        add_routers(routers, run, m);
+        add_hazards(hazards, run, m);
+        if (links)
+            add_links(links, run, m);
+    }
+    return fine;
+}
+
+/* What the machine has otherwise than its preset: {path: {value, default, unit}}. */
+static json_t *build_configuration(const struct machine *machine) {
+    json_t *differing = json_object();
+    for (size_t i = 0; i < machine_key_count; i++) {
+        const struct config_key *key = &machine_keys[i];
+        if (g_str_equal(key->path, "name") || g_str_equal(key->path, "preset") || key_is_default(key, machine))
+            continue;
+        g_autofree char *usual = key_default_text(key, (enum machine_preset)machine->preset);
+        json_t *row = json_object();
+        put(row, "value", key_json(key, machine));
+        put_text(row, "default", usual);
+        put_text(row, "unit", key->unit);
+        put(differing, key->path, row);
+    }
+    return differing;
 }
 
 json_t *result_build(const struct run *run, GError **error) {
@@ -540,16 +741,17 @@ json_t *result_build(const struct run *run, GError **error) {
     put_rates(root, run);
     g_autofree char *digest = result_digest(run);
     put_text(root, "digest", digest);
+    put(root, "configuration", build_configuration(run->machine));
     put(root, "rtl_defects", json_boolean(run->machine->rtl_defects));
     for (guint i = 0; i < run->facts->len; i++)
         put_fact(root, &g_array_index(run->facts, struct run_fact, i));
-    if (run->system && !put_system(root, run, error)) {
+    if (mesh_count(run) && !put_meshes(root, run, error)) {
         json_decref(root);
         return NULL;
     }
     if (run->traffic) {
         put(root, "traffic", build_traffic(run->traffic));
-        put(root, "routers", build_traffic_routers(run->traffic));
+        put(root, "routers", build_traffic_routers(run->traffic, !flex_needed(run->machine), run->settled_cycles));
         put(root, "hazards", json_array());
     }
     put(root, "numerics", build_numerics(run));
@@ -558,6 +760,8 @@ json_t *result_build(const struct run *run, GError **error) {
 }
 
 int result_status(const struct run *run) {
-    bool hazard = run->strict && run->system && run->system->hazards.hazards->len > 0;
+    bool hazard = false;
+    for (unsigned m = 0; run->strict && m < mesh_count(run); m++)
+        hazard |= mesh_at(run, m)->hazards.hazards->len > 0;
     return run->dead || run->answer_wrong || hazard ? 1 : 0;
 }

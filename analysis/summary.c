@@ -40,6 +40,10 @@ static void add_head(const json_t *result, GString *text) {
                                (long)count(plan, "gm"), (long)count(plan, "gn"), (long)count(plan, "nk"),
                                count(plan, "fused") ? "fused" : "issuing",
                                count(plan, "resident") ? ", B resident" : "");
+    const json_t *split = json_object_get(result, "split");
+    if (count(split, "factor") > 1)
+        g_string_append_printf(text, ", K split %ld ways (%s)", (long)count(split, "factor"),
+                               json_string_value(json_object_get(split, "form")));
     g_string_append_printf(text, "\n\n  %-18s %s", "cycles", cycles);
     if (number(result, "clock_mhz") > 0)
         g_string_append_printf(text, "  (%.1f us at %g MHz)",
@@ -66,6 +70,8 @@ static void add_causes(const json_t *components, const char *title, gint64 cycle
     g_string_append_printf(text, "\n%s\n", title);
     json_array_foreach(components, index, component) {
         const json_t *causes = json_object_get(component, "cycles");
+        if (json_object_get(component, "mesh"))
+            g_string_append_printf(text, "  mesh %ld", (long)count(component, "mesh"));
         g_string_append_printf(text, "  %-12s (%ld,%ld) ", json_string_value(json_object_get(component, "name")),
                                (long)count(component, "x"), (long)count(component, "y"));
         gint64 shown = INT64_MAX;
@@ -131,6 +137,31 @@ static void add_load(const json_t *result, GString *text) {
                            (long)count(traffic, "in_flight_flits"), (long)count(traffic, "queued_flits"));
 }
 
+/* What several meshes gain over one, and what crossed between them. */
+static void add_meshes(const json_t *result, GString *text) {
+    const json_t *meshes = json_object_get(result, "meshes"), *scaling = json_object_get(result, "scaling");
+    if (!json_is_object(meshes))
+        return;
+    g_string_append_printf(text, "\n%ld meshes, %ld clusters\n  %-18s %ld packets, %ld bytes\n",
+                           (long)count(meshes, "count"), (long)count(meshes, "clusters"), "links",
+                           (long)count(meshes, "link_packets"), (long)count(meshes, "link_bytes"));
+    if (json_is_object(scaling))
+        g_string_append_printf(text, "  %-18s %.3f times faster than one mesh (%ld cycles), sweeps %.3f times\n",
+                               "scaling", number(scaling, "time"), (long)count(scaling, "one_mesh_cycles"),
+                               number(scaling, "compute"));
+}
+
+static void add_sample(const json_t *result, GString *text) {
+    const json_t *sample = json_object_get(result, "sample");
+    bool found = json_is_true(json_object_get(sample, "found"));
+    if (!json_is_object(sample))
+        return;
+    g_string_append_printf(text, "\nsample\n  %-18s %s: %s\n  %-18s %s\n  %-18s %s\n", "must show",
+                           json_string_value(json_object_get(sample, "expected")), found ? "found" : "NOT FOUND",
+                           "rule", json_string_value(json_object_get(sample, "rule")), "machine",
+                           json_string_value(json_object_get(sample, "machine")));
+}
+
 static void add_numerics(const json_t *result, GString *text) {
     const json_t *numerics = json_object_get(result, "numerics");
     static const struct {
@@ -145,6 +176,8 @@ static void add_numerics(const json_t *result, GString *text) {
         g_string_append_printf(text, "%ld elements differ\n", (long)mismatches);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         const json_t *grade = json_object_get(numerics, rows[i].key);
+        if (!json_is_object(grade))
+            continue;
         g_string_append_printf(text, "  %-34s relative error p50 %.3g, p99 %.3g; %ld over 10 %%; %ld saturated\n",
                                rows[i].title, number(grade, "rel_p50"), number(grade, "rel_p99"),
                                (long)count(grade, "over_10pct"), (long)count(grade, "saturated"));
@@ -189,6 +222,8 @@ char *result_summary(const json_t *result) {
     add_causes(json_object_get(result, "ports"), "and of the memory ports", cycles, text);
     add_traffic(result, text);
     add_load(result, text);
+    add_meshes(result, text);
+    add_sample(result, text);
     add_numerics(result, text);
     add_trouble(result, text);
     g_string_append_printf(text, "\ndigest %s\n", json_string_value(json_object_get(result, "digest")));

@@ -15,6 +15,7 @@ enum cli_status {
 #define COMMANDS(X)                                                                                                    \
     X(run, "run a workload on a machine")                                                                              \
     X(asm, "assemble a program")                                                                                       \
+    X(report, "make a page of a run or a sweep")                                                                       \
     X(disasm, "disassemble a program")                                                                                 \
     X(check, "check configuration files")                                                                              \
     X(describe, "draw a machine and list what it is made of")                                                          \

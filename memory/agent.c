@@ -254,6 +254,8 @@ void agent_step(struct agent *agent, cycle_t now) {
     if (agent->interlink)
         step_line(agent, now);
     for (unsigned p = 0; p < agent->port_count; p++) {
+        if (port_sleeps(&agent->ports[p]))
+            continue;
         port_step(&agent->ports[p], now, own == (int)p || injected == (int)p);
         pending |= !port_quiet(&agent->ports[p]);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory/stage.h"
+#include "model/isa/tensor.h"
 #include "model/numeric/mxfp7.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
     CONVERTER_CYCLES = 11, /* last beat taken to earliest move of the entry, §6.6 */
     PAGE_BYTES = 4096,
     STARVED_CYCLES = 8192, /* noc-and-memory §12.1, 23 */
+    IDLE_STEPS = 2,        /* in which a port that got quiet still changes: its account, the slot freed last */
 };
 
 const char *const port_cause_names[PORT_CAUSES] = {
@@ -35,7 +37,9 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .fall_through = machine->noc.fall_through,
                               .limit = memory->queue_depth - memory->queue_margin,
                               .slot_count = memory->write_slots,
+                              .slot_words = MAX(SLOT_WORDS, memory->write_burst),
                               .fetch_transform = memory->fetch_transform,
+                              .tensor_fill = machine->cluster.tensor_fill,
                               .rtl_defects = machine->rtl_defects,
                               .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
@@ -83,6 +87,7 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port->idle_steps = 0;
     port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
@@ -266,6 +271,48 @@ static void take_staged(struct mem_port *port, cycle_t now) {
     port->hold_ready = now + 1;
 }
 
+/* ---- what-if: an entry of four lanes from four places (compute-units §10.1) ---- */
+
+enum {
+    LANE_BEATS = 2 /* memory words of a lane of 32 FP16 values */
+};
+
+static void offer_lane(struct mem_port *port, unsigned lane, cycle_t now) {
+    const struct entry_run *run = &port->run;
+    if (!(run->exist >> lane & 1))
+        return;
+    check_request(port, run->lanes[lane], LANE_BEATS * WORD_BYTES, "a lane of a tensor", now);
+    offer_read(port, run->lanes[lane], LANE_BEATS, now);
+}
+
+static void take_gather(struct mem_port *port, const struct flit *flit, cycle_t now) {
+    struct entry_run run = {.unmoved = 1,
+                            .words = ENTRY_WORDS,
+                            .beats = ENTRY_SOURCE_WORDS,
+                            .convert = true,
+                            .columns = word_get(&flit->payload, 200, 8) & FLAG_COLUMNS,
+                            .gather = true,
+                            .tag = flit->txn,
+                            .note = flit->note,
+                            .receivers = 1,
+                            .x[0] = flit->src_x,
+                            .y[0] = flit->src_y};
+    for (unsigned lane = 0; lane < TENSOR_LANES; lane++)
+        run.exist |= tensor_lane(&flit->payload, lane, &run.lanes[lane]) << lane;
+    port->run = run;
+    port->fetch = FETCH_BEATS;
+    port->converter_start = true;
+    port->beats_taken = 0;
+    port->counts.requests++;
+    offer_lane(port, 0, now);
+}
+
+/* The fetch stands in a lane that does not exist: its beats come from nowhere. */
+static bool zero_beat(const struct mem_port *port) {
+    return port->run.gather && port->fetch == FETCH_BEATS && !port->converter_start &&
+           !(port->run.exist >> port->beats_taken / LANE_BEATS & 1);
+}
+
 /* Takes a streaming request: its run starts with the address of entry 0. */
 static void take_run(struct mem_port *port, const struct flit *flit, unsigned flags, cycle_t now) {
     const struct word256 *payload = &flit->payload;
@@ -327,9 +374,10 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
         hazard_report(port->hazards, "wr.two_open", now, port->name,
                       "(%u,%u) opens a second write while its first is incomplete; data goes to the lower slot",
                       flit->src_x, flit->src_y);
-    if (len > 7)
+    if (len + 1 > port->slot_words)
         hazard_report(port->hazards, "wr.len", now, port->name,
-                      "(%u,%u) announces a write of %u words, more than a slot's 8", flit->src_x, flit->src_y, len + 1);
+                      "(%u,%u) announces a write of %u words, more than a slot's %u", flit->src_x, flit->src_y, len + 1,
+                      port->slot_words);
     if (unserved(port, address))
         report_unserved(port, flit, address, "a write", now);
     else
@@ -348,7 +396,7 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
 
 static void slot_store(struct mem_port *port, unsigned s, const struct flit *flit, cycle_t now) {
     struct write_slot *slot = &port->slots[s];
-    slot->words[slot->received++ % SLOT_WORDS] = flit->payload;
+    slot->words[slot->received++ % port->slot_words] = flit->payload;
     bool complete = slot->received == slot->expected;
     if (flit->last != complete)
         hazard_report(port->hazards, "wr.last_mismatch", now, port->name,
@@ -486,9 +534,11 @@ static void next_entry(struct mem_port *port, cycle_t now) {
     offer_entry(port, now);
 }
 
-static void take_beat(struct mem_port *port, cycle_t now) {
+static void take_beat(struct mem_port *port, const struct word256 *word, cycle_t now) {
     struct entry_run *run = &port->run;
-    port->entry[port->beats_taken++] = port->skid[port->skid_head];
+    port->entry[port->beats_taken++] = *word;
+    if (run->gather && port->beats_taken < run->beats && port->beats_taken % LANE_BEATS == 0)
+        offer_lane(port, port->beats_taken / LANE_BEATS, now);
     if (port->beats_taken < run->beats)
         return;
     port->beats_taken = 0;
@@ -578,7 +628,7 @@ static void store_staged(struct mem_port *port, struct write_slot *slot, cycle_t
         return;
     uint64_t at = slot->address + port->words_accepted * (uint64_t)WORD_BYTES;
     port->stage->words[(at & bit_mask(32)) / WORD_BYTES % port->stage->count] =
-        slot->words[port->words_accepted % SLOT_WORDS];
+        slot->words[port->words_accepted % port->slot_words];
     port->stage->writes_served++;
     if (++port->words_accepted == slot->expected) {
         port->writer = WRITER_WAIT;
@@ -603,7 +653,7 @@ static void write_step(struct mem_port *port, cycle_t now) {
         }
     }
     requester->data_offered = true;
-    requester->data = slot->words[port->words_accepted % SLOT_WORDS];
+    requester->data = slot->words[port->words_accepted % port->slot_words];
 }
 
 /* ---- one cycle ---- */
@@ -633,7 +683,8 @@ static bool read_queue_step(struct mem_port *port, cycle_t now) {
     flit_index index = fifo_head(&port->reads)->flit;
     const struct flit *flit = flit_at(port->pool, index);
     unsigned flags = word_get(&flit->payload, 200, 8);
-    bool stream = (flags & FLAG_STREAM) || (port->fetch_transform && (flags & FLAG_CONVERT));
+    bool gather = port->tensor_fill && (flags & REQUEST_GATHER);
+    bool stream = (flags & FLAG_STREAM) || gather || (port->fetch_transform && (flags & FLAG_CONVERT));
     if (!stream && port->writer != WRITER_IDLE)
         return false;
     trace(port, "request taken", now);
@@ -644,7 +695,9 @@ static bool read_queue_step(struct mem_port *port, cycle_t now) {
         fifo_pop(&port->reads, now);
         return false;
     }
-    if (stream)
+    if (gather)
+        take_gather(port, flit, now);
+    else if (stream)
         take_run(port, flit, flags, now);
     else
         take_plain(port, flit, now);
@@ -662,7 +715,7 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     bool response = requester->response && port->responses_due == 1 && !port->write_rest;
     bool answered = response || port->response_latched;
     bool ack = port->writer == WRITER_WAIT && answered && free && !emit;
-    bool beat = held && port->fetch == FETCH_BEATS && !port->converter_start;
+    bool zero = zero_beat(port), beat = held && !zero && port->fetch == FETCH_BEATS && !port->converter_start;
     bool plain = held && port->writer == WRITER_READ && port->fetch == FETCH_IDLE && free && !emit;
     bool move = port->fetch == FETCH_HOLD && now >= port->hold_ready && !port->emit_full;
     bool idle = port->writer == WRITER_IDLE, writing = port->writer == WRITER_WRITE;
@@ -678,8 +731,8 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     bool staged_word =
         port->writer == WRITER_READ && port->plain_staged && port->plain_unfetched && now >= port->staged_at;
     bool plain_taken = read_queue_step(port, now);
-    if (beat)
-        take_beat(port, now);
+    if (beat || zero)
+        take_beat(port, zero ? &(struct word256){{0}} : &port->skid[port->skid_head], now);
     if (staged)
         take_staged(port, now);
     if (staged_word && port->skid_held < 2)
@@ -710,16 +763,17 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
         port->counts.read_words++;
     }
     requester->return_ready = port->skid_held < 2;
+    port->idle_steps = port_quiet(port) ? port->idle_steps + 1 : 0;
 }
 
 bool port_quiet(const struct mem_port *port) {
-    if (port->reads.count || port->writes.count || port->ready.count || port->fetch != FETCH_IDLE || port->emit_full ||
-        port->writer != WRITER_IDLE || port->output != FLIT_NONE || port->skid_held)
-        return false;
-    for (unsigned s = 0; s < port->slot_count; s++)
-        if (port->slots[s].state != SLOT_FREE)
-            return false;
-    return true;
+    return !port->reads.count && !port->writes.count && !port->ready.count && port->fetch == FETCH_IDLE &&
+           !port->emit_full && port->writer == WRITER_IDLE && port->output == FLIT_NONE && !port->skid_held &&
+           !port->slots_used;
+}
+
+bool port_sleeps(const struct mem_port *port) {
+    return port->idle_steps > IDLE_STEPS;
 }
 
 char *port_waits_for(const struct mem_port *port) {

@@ -18,7 +18,8 @@ enum {
     ENTRY_WORDS = 4,        /* noc-and-memory §6.6 */
     ENTRY_SOURCE_WORDS = 8, /* FP16 words of an entry that is converted on the fetch */
     RECEIVERS_MAX = 4,
-    SLOT_WORDS = 8, /* WBURST */
+    SLOT_WORDS = 8,      /* WBURST of the published hardware */
+    SLOT_WORDS_MAX = 16, /* longest burst a machine may be given (memory.write_burst) */
 };
 
 enum port_cause {
@@ -61,7 +62,7 @@ struct write_slot {
     uint64_t address;
     unsigned expected, received;
     cycle_t ready_since; /* SLOT_READY */
-    struct word256 words[SLOT_WORDS];
+    struct word256 words[SLOT_WORDS_MAX];
 };
 
 enum fetch_state {
@@ -78,8 +79,11 @@ struct entry_run {
     unsigned words;     /* words an entry, 1..4 */
     unsigned beats;     /* memory words an entry */
     bool convert, columns;
-    bool staged; /* from the port's own store */
-    uint8_t tag; /* of the entry being fetched */
+    bool staged;       /* from the port's own store */
+    bool gather;       /* four lanes from places of their own (compute-units §10.1) */
+    uint64_t lanes[4]; /* their addresses */
+    uint8_t exist;     /* bit a lane: it has one, else it is zeros */
+    uint8_t tag;       /* of the entry being fetched */
     uint8_t note;
     unsigned receivers;
     uint16_t x[RECEIVERS_MAX], y[RECEIVERS_MAX];
@@ -98,7 +102,8 @@ struct mem_port {
     unsigned mesh;                /* number of this mesh */
     unsigned fall_through, limit; /* stored flits at which the port is busy */
     unsigned slot_count;
-    bool fetch_transform, rtl_defects;
+    unsigned slot_words; /* words a slot stores: later ones of a longer burst overwrite the first */
+    bool fetch_transform, rtl_defects, tensor_fill;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
     bool split_pages;                              /* bursts end at 4 KB pages */
@@ -143,6 +148,7 @@ struct mem_port {
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
     unsigned slots_used; /* not free */
+    unsigned idle_steps; /* since it had anything to do */
     flit_index output;
     struct account account;
     struct port_counts counts;
@@ -178,5 +184,7 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken);
 
 /* Nothing stored, nothing on its way. */
 bool port_quiet(const struct mem_port *port);
+/* A step would change nothing until the next flit arrives. */
+bool port_sleeps(const struct mem_port *port);
 /* A sentence about what the port waits for, or NULL. Free with g_free. */
 char *port_waits_for(const struct mem_port *port);

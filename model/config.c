@@ -46,15 +46,25 @@ static char *nearest_shipped(char **places, const char *name) {
     return near;
 }
 
-static char *shipped_file(char **places, const char *name) {
-    g_autofree char *base = g_strconcat(name, ".json", NULL);
+static char *file_in(char **places, const char *name) {
     for (size_t i = 0; places[i]; i++) {
-        char *file = g_build_filename(places[i], base, NULL);
+        char *file = g_build_filename(places[i], name, NULL);
         if (g_file_test(file, G_FILE_TEST_IS_REGULAR))
             return file;
         g_free(file);
     }
     return NULL;
+}
+
+static char *shipped_file(char **places, const char *name) {
+    g_autofree char *base = g_strconcat(name, ".json", NULL);
+    return file_in(places, base);
+}
+
+char *config_find_file(const char *folder, const char *file) {
+    char **places = config_places(folder), *found = file_in(places, file);
+    g_strfreev(places);
+    return found;
 }
 
 char *config_find(const char *folder, const char *name, GError **error) {
@@ -85,6 +95,15 @@ char *config_find_data(const char *name) {
     }
     g_strfreev(places);
     return found;
+}
+
+char *config_find_kernels(void) {
+    char **places = config_places("kernels"), *found = NULL;
+    for (size_t i = 0; places[i] && !found; i++)
+        if (g_file_test(places[i], G_FILE_TEST_IS_DIR))
+            found = g_strdup(places[i]);
+    g_strfreev(places);
+    return found ? found : g_build_filename(FLITSIM_SOURCE_CONFIGS, "..", "workloads", "kernels", NULL);
 }
 
 /* ---- a machine ---- */

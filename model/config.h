@@ -17,8 +17,15 @@ char *config_find(const char *folder, const char *name, GError **error);
 /* Whether PATH=VALUE is meant for the workload: its PATH begins with "workload.". All others are the machine's. */
 bool config_set_is_workload(const char *assignment);
 
+/* A shipped file by its full name in `folder` ("programs"), or NULL. To be freed. */
+char *config_find_file(const char *folder, const char *file);
+
 /* A sample data file of that name among the shipped data sets, or NULL. To be freed. */
 char *config_find_data(const char *name);
+
+/* The folder of the vector kernels' texts: "kernels" of the first place that has one, else that of the source tree. To
+ * be freed. */
+char *config_find_kernels(void);
 
 /* The machine of a file or shipped name, with `sets` (NULL, or NULL-terminated PATH=VALUE) over it, wholly checked.
  * Those for the workload are passed over, but counted, so that messages give each its number on the command line.

@@ -90,15 +90,24 @@
     N("mem.bus_error", "hazard", "An error response of the bus is ignored.", "noc-and-memory §6.12", "the modelled memory path answers without errors") \
     S("mem.race", "hazard", "Two ports touch one word, one of them writing, with no acknowledgement between.", "noc-and-memory §12.1") \
     S("mem.raw_hazard", "hazard", "A word is read whose write is not acknowledged yet.", "noc-and-memory §12.1") \
+    N("il.unmarked_flit", "error", "A flit of a remote burst lacks the marker and stays at home.", "noc-and-memory §12.1", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.no_final", "error", "A marked flit names no node of the far mesh.", "noc-and-memory §12.1", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.no_ack_node", "fault", "A remote burst names no node for its acknowledgement: fault ACK0.", "noc-and-memory §10.5", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.no_way", "fault", "A packet to its own mesh, or past the end of the line, is dropped: fault SWITCH.", "noc-and-memory §10.8", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.dropped", "fault", "A marked flit arrives while the interlink is disabled and is dropped: fault INJ.", "noc-and-memory §10.5", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.single_flit", "defect", "A packet of one flit: the hardware sends what its FIFO showed before.", "noc-and-memory §10.5", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.encap_interleave", "deadlock", "Two remote bursts overlap at one agent and wait for each other.", "noc-and-memory §12.2", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.too_long", "deadlock", "A packet longer than the far receive FIFO never gets its credit.", "noc-and-memory §12.2", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.doorbell_lost", "hazard", "A doorbell is rung again before the first one left, which is overwritten.", "noc-and-memory §10.8", "needs a line of meshes: shown by tests/system/test_interlink.c") \
+    N("il.doorbell_order", "error", "A doorbell is counted before a write in front of it, whose address still waits.", "noc-and-memory §10.7", "needs a memory path so crowded that an address waits longer than a header takes, and rtl_defects") \
     S("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry: the line that contains it is read.", "noc-and-memory §6.12") \
     S("stage.alias", "hazard", "A staged address lies beyond the store and wraps.", "noc-and-memory §7.1")
 
-/* Reported by the mover, the transform bank, the vector core, the L2 adapter, the links between meshes and the recorded
- * defects: their tests show them. */
+/* Reported by the mover, the transform bank, the vector core, the L2 adapter and the recorded defects: their tests show
+ * them. */
 #define HAZARD_ELSEWHERE(N)                                                                                            \
     N("mover.")                                                                                                        \
     N("xform.")                                                                                                        \
     N("vec.")                                                                                                          \
     N("l2.")                                                                                                           \
-    N("il.")                                                                                                           \
     N("defect.")

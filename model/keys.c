@@ -119,6 +119,7 @@ const struct config_key machine_keys[] = {
     NUMBER(cluster.tiles, 512, 1, 65536, "sub-tiles", "Resident tile in sub-tiles of 4 x 4 outputs, a power of two."),
     NUMBER(cluster.drain_queue, 128, 1, 65536, "words", "Drain queue between accumulator and burst collector."),
     NUMBER(cluster.drain_limit, 112, 1, 65536, "words", "A sweep is held when this many results wait in the drain queue."),
+    NUMBER(cluster.accumulator_latency, 8, 2, 255, "cycles", "From an accumulator command that hands a result out to the result in the drain queue."),
     NUMBER(cluster.accumulator_bits, 14, 8, 16, "bits", "Fraction bits of the accumulator's format."),
     FLAG(cluster.double_rate, 0, "Run the array at twice the accumulator's clock."),
     FLAG(cluster.pacing, 1, "Hold issues of small tiles so that a sub-tile recurs no sooner than reuse_min cycles."),
@@ -281,8 +282,10 @@ char *key_expected_text(const struct config_key *key) {
         return g_strdup_printf("a text of %s..%s bytes", min, max);
     case KEY_DOUBLE:
         return g_strdup_printf("a number %s..%s%s", min, max, unit);
-    default:
-        return g_strdup_printf("a whole number %s..%s%s", min, max, unit);
+    default: {
+        g_autofree char *words = key->names ? g_strjoinv(", ", (char **)key->names) : NULL;
+        return g_strdup_printf("a whole number %s..%s%s%s%s", min, max, unit, words ? " or " : "", words ? words : "");
+    }
     }
 }
 
@@ -301,10 +304,28 @@ static char *given_text(const json_t *value) {
     return g_steal_pointer(&text);
 }
 
+/* The first word of a number's key stands for max + 1, the next for max + 2. */
+static bool word_value(const struct config_key *key, const char *word, double *number) {
+    for (int i = 0; key->names[i]; i++)
+        if (g_str_equal(key->names[i], word)) {
+            *number = key->max + 1 + i;
+            return true;
+        }
+    return false;
+}
+
+/* The word that a number stands for, or NULL. */
+static const char *word_of(const struct config_key *key, double number) {
+    return key->type == KEY_UINT && key->names && number > key->max ? key->names[(int)(number - key->max - 1)] : NULL;
+}
+
 /* The number behind a JSON value of the key's type; false when it is of another type or out of range. */
 static bool number_of(const struct config_key *key, const json_t *value, double *number) {
     switch (key->type) {
     case KEY_UINT:
+        if (key->names && json_is_string(value))
+            return word_value(key, json_string_value(value), number);
+        /* fall through */
     case KEY_UINT64:
         *number = (double)json_integer_value(value);
         return json_is_integer(value) && *number >= key->min && *number <= key->max;
@@ -581,7 +602,7 @@ json_t *key_json(const struct config_key *key, const void *object) {
     case KEY_DOUBLE:
         return json_real(number);
     default:
-        return json_integer((json_int_t)number);
+        return word_of(key, number) ? json_string(word_of(key, number)) : json_integer((json_int_t)number);
     }
 }
 

@@ -24,7 +24,8 @@ struct config_key {
     const char *path; /* as in JSON and --set: "noc.fifo_depth" */
     enum key_type type;
     size_t offset;            /* in the struct that the table describes */
-    const char *const *names; /* KEY_ENUM: NULL-terminated, in the order of the enum */
+    const char *const *names; /* KEY_ENUM: NULL-terminated, in the order of the enum; KEY_UINT: NULL, or words that may
+                                 stand for max + 1, max + 2, … */
     double defaults[PRESETS]; /* number, 0/1, or place in names */
     double min, max;          /* both allowed; texts: bytes */
     const char *unit;         /* "" when it has none */

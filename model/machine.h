@@ -158,8 +158,9 @@ struct cluster_params {
     unsigned l1_a, l1_b; /* entries a side, both banks together */
     unsigned tiles;      /* resident tile, sub-tiles, a power of two */
     unsigned drain_queue, drain_limit;
-    unsigned accumulator_bits; /* fraction bits of the accumulator format, 8..16 */
-    bool double_rate;          /* array at twice the accumulator clock (golden README 6.1) */
+    unsigned accumulator_bits;    /* fraction bits of the accumulator format, 8..16 */
+    unsigned accumulator_latency; /* command to result in the drain queue: EMIT, ADD_EMIT, high half of SEND */
+    bool double_rate;             /* array at twice the accumulator clock (golden README 6.1) */
     bool pacing;
     bool blocking_sweep; /* a GEMM retires when its sweep has ended: baseline machine */
     int sweep_wait;      /* enum sweep_wait_kind */

@@ -466,7 +466,7 @@ struct router_figures mesh_figures(const struct mesh *mesh, unsigned index) {
     if (mesh->flex)
         return flex_figures(mesh->flex, index);
     const struct router *router = mesh->at[index];
-    struct router_figures figures = {.x = router->x, .y = router->y};
+    struct router_figures figures = {.x = router->x, .y = router->y, .standing = router->valid};
     for (unsigned port = 0; port < ROUTER_PORTS; port++) {
         figures.in[port] = router_input_counts(router, port);
         figures.out[port] = router->out[port].counts;

@@ -132,6 +132,7 @@ struct router_figures {
     struct router_input_counts in[ROUTER_PORTS];
     struct router_output_counts out[ROUTER_PORTS];
     uint32_t max_depth[ROUTER_PORTS];
+    uint8_t standing; /* outputs whose register holds a flit, a bit each */
 };
 
 unsigned mesh_router_count(const struct mesh *mesh);

@@ -148,7 +148,8 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
     unsigned taken = 0, busy = 0;
     for (unsigned work = router->valid | router->wanted; work; work &= work - 1) {
         unsigned output = (unsigned)__builtin_ctz(work), bit = 1u << output;
-        if (router->valid & bit) {
+        bool held = router->valid & bit;
+        if (held) {
             if (!hand_over(router, output, now)) {
                 router->out[output].counts.busy++;
                 busy |= bit;
@@ -162,6 +163,10 @@ static inline unsigned grant(struct router *router, cycle_t now, unsigned phase,
         if (!requests)
             continue;
         unsigned input = first_from[phase][requests];
+        if (held)
+            router->out[output].counts.chained++;
+        if (requests & (requests - 1))
+            router->out[output].counts.lost += (unsigned)__builtin_popcount(requests) - 1;
         router->out[output].word = router_input(router, input)->slot;
         router->valid |= bit;
         router->request[output] &= ~(1u << input);

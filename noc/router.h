@@ -44,8 +44,10 @@ struct router_input_counts {
 };
 
 struct router_output_counts {
-    uint64_t flits; /* accepted by the receiver */
-    uint64_t busy;  /* cycles in which the receiver refused the output register */
+    uint64_t flits;   /* accepted by the receiver */
+    uint64_t busy;    /* cycles in which the receiver refused the output register */
+    uint64_t chained; /* flits granted to the register in the cycle in which the one before left it */
+    uint64_t lost;    /* flit-cycles in which an input that wanted the output saw it granted to another */
 };
 
 enum router_link_kind {

@@ -2,6 +2,8 @@
 # Sourced; expects to be run from the project's root.
 
 build_packages="gcc cmake ninja-build pkg-config libsimgrid-dev libglib2.0-dev libjansson-dev libsqlite3-dev"
+# Not needed to build: charts of the report, the browser its test opens, the batch system that a sweep is sent to.
+test_packages="gnuplot-nox chromium fonts-dejavu-core slurm-wlm munge"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -27,6 +29,11 @@ need() {
         say "could not install: ${missing[*]}"
         return 1
     }
+}
+
+# want PACKAGE...: as need, but goes on without them.
+want() {
+    need "$@" || say "going on without; what depends on them is skipped"
 }
 
 # build PRESET: configures and builds quietly; on failure shows what the tools said.

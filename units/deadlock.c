@@ -16,6 +16,7 @@ enum actor_kind {
     ACTOR_UNIT,     /* a unit's instruction */
     ACTOR_RECEIVE,  /* a unit's receive side, seen from the link */
     ACTOR_DRAIN,    /* a cluster's results on their way out */
+    ACTOR_LINE,     /* the interlink toward the other meshes */
     ACTOR_ROUTER,   /* an input of a router: index = router * ROUTER_PORTS + input */
     ACTOR_KINDS,
 };
@@ -255,6 +256,58 @@ static void look_at_port(struct search *search, const struct mem_port *port) {
     }
 }
 
+/* ---- the interlink ---- */
+
+/* The port at whose head a marked flit waits for the encapsulator; it holds the rest of the open burst up. */
+static void look_at_encap(struct search *search, const struct interlink_encap *open) {
+    const struct agent *agent = &search->system->agent;
+    int self = actor(search, ACTOR_LINE, 0), unit = unit_at(search, open->src_x, open->src_y);
+    for (unsigned p = 0; p < agent->port_count; p++) {
+        flit_index offered = mesh_offered(agent->mesh, agent->ports[p].x, agent->ports[p].y, search->now);
+        if (offered == FLIT_NONE || !(flit_at(agent->pool, offered)->rsvd & FLIT_RSVD_REMOTE))
+            continue;
+        const struct flit *flit = flit_at(agent->pool, offered);
+        wait(search, actor(search, ACTOR_PORT, p), self, search->since,
+             "the encapsulator, which collects a burst of (%u,%u), to take a flit of (%u,%u)", open->src_x, open->src_y,
+             flit->src_x, flit->src_y);
+        wait(search, self, actor(search, ACTOR_PORT, p), search->since,
+             "the rest of the burst of (%u,%u) to mesh %u after %u flits: it stands behind that port", open->src_x,
+             open->src_y, open->mesh, open->flits);
+        return;
+    }
+    wait(search, self, unit == NOBODY ? NOBODY : actor(search, ACTOR_DRAIN, (unsigned)unit), search->since,
+         "the rest of the burst of (%u,%u) to mesh %u after %u flits", open->src_x, open->src_y, open->mesh,
+         open->flits);
+}
+
+static void look_at_interlink(struct search *search) {
+    const struct interlink *interlink = search->system->agent.interlink;
+    if (!interlink)
+        return;
+    int self = actor(search, ACTOR_LINE, 0);
+    for (unsigned e = 0; e < interlink->encap_count; e++)
+        if (interlink->encaps[e].open)
+            look_at_encap(search, &interlink->encaps[e]);
+    for (unsigned l = 0; l < INTERLINK_LINKS; l++)
+        for (unsigned c = 0; c < INTERLINK_CLASSES; c++) {
+            const struct interlink_slot *slot = &interlink->links[l].slots[c];
+            if (slot->full && slot->credit < slot->header.beats)
+                wait(search, self, NOBODY, search->since, "credit for a packet of %u beats to mesh %u: it has %u",
+                     slot->header.beats, slot->header.to, slot->credit);
+        }
+    if (!interlink->enabled && interlink->word.waiting)
+        wait(search, self, NOBODY, search->since, "being enabled again, with a word of the mover for mesh %u before it",
+             interlink->word.mesh);
+}
+
+static const char *diagnose_line(const struct search *search) {
+    const struct hazard_log *log = &search->system->hazards;
+    return !search->system->agent.interlink           ? NULL
+           : hazard_count(log, "il.encap_interleave") ? "il.encap_interleave"
+           : hazard_count(log, "il.too_long")         ? "il.too_long"
+                                                      : NULL;
+}
+
 /* ---- dispatcher and control program ---- */
 
 /* A unit that still has instructions, NOBODY if none has. */
@@ -322,6 +375,8 @@ static char *actor_name(const struct search *search, int number) {
         return g_strdup("control program");
     case ACTOR_DISPATCH:
         return g_strdup("dispatch agent");
+    case ACTOR_LINE:
+        return g_strdup("interlink");
     case ACTOR_PORT:
     case ACTOR_EMIT:
         return g_strdup_printf("%s (%u,%u), %s", system->agent.ports[index].name, system->agent.ports[index].x,
@@ -404,7 +459,9 @@ static const char *diagnose_ports(const struct search *search) {
 
 static const char *diagnose(const struct search *search) {
     const struct system *system = search->system;
-    const char *id = search->path->len ? diagnose_circle(search) : NULL;
+    const char *id = diagnose_line(search);
+    if (!id && search->path->len)
+        id = diagnose_circle(search);
     if (!id)
         id = diagnose_ports(search);
     for (unsigned u = 0; !id && u < system->endpoint_count; u++) {
@@ -484,6 +541,7 @@ static void look_at_all(struct search *search) {
     struct system *system = search->system;
     look_at_engine(search);
     look_at_dispatch(search);
+    look_at_interlink(search);
     for (unsigned u = 0; u < system->endpoint_count; u++) {
         look_at_unit(search, u);
         look_at_receive(search, u);
@@ -504,6 +562,7 @@ static void number_actors(struct search *search) {
                                          [ACTOR_UNIT] = system->endpoint_count,
                                          [ACTOR_RECEIVE] = system->endpoint_count,
                                          [ACTOR_DRAIN] = system->endpoint_count,
+                                         [ACTOR_LINE] = 1,
                                          [ACTOR_ROUTER] = system->mesh.at ? system->mesh.count * ROUTER_PORTS : 0};
     for (unsigned kind = 0; kind < ACTOR_KINDS; kind++)
         search->base[kind + 1] = search->base[kind] + (int)sizes[kind];

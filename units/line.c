@@ -7,6 +7,8 @@ struct line *line_new(const struct machine *machine, GError **error) {
     line->count = machine->mesh_count;
     for (unsigned m = 0; m < line->count; m++) {
         line->machines[m] = machine->meshes[m];
+        if (!line->machines[m].plugins)
+            line->machines[m].plugins = machine->plugins;
         line->machines[m].engine.routers_per_actor = line->machines[m].nx * line->machines[m].ny; /* one group */
         struct system *system = line->meshes[m] = system_new(&line->machines[m], error);
         if (!system) {

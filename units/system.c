@@ -2,20 +2,12 @@
 #include "units/system.h"
 
 #include "memory/stage.h"
+#include "units/plugin.h"
 #include "units/unit.h"
 
 enum {
     MOVER_WINDOW = 0x80 /* bytes of AUX_CFG that are the mover's (noc-and-memory §5.2) */
 };
-
-static const struct unit_type *const unit_types[] = {&unit_type_cluster, &unit_type_vector};
-
-static const struct unit_type *find_type(const char *name) {
-    for (unsigned i = 0; i < G_N_ELEMENTS(unit_types); i++)
-        if (g_strcmp0(unit_types[i]->name, name) == 0)
-            return unit_types[i];
-    return NULL;
-}
 
 /* ---- building ---- */
 
@@ -66,7 +58,7 @@ static bool add_units(struct system *system, GError **error) {
     system->adapters = g_new0(struct l2_adapter *, machine->unit_count + 1);
     for (unsigned i = 0; i < machine->unit_count; i++) {
         const struct machine_unit *place = &machine->units[i];
-        const struct unit_type *type = find_type(place->type);
+        const struct unit_type *type = plugin_find_type(system->plugins, place->type);
         if (!type) {
             g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "unit %s: type \"%s\" is not known", place->name, place->type);
             return false;
@@ -177,21 +169,33 @@ bool system_processor_read(struct system *system, uint32_t address, uint32_t *va
     return there;
 }
 
+/* Every unit's type is built in or brought by a plug-in. */
+static bool check_types(const struct machine *machine, GError **error) {
+    struct plugin_set *plugins = plugin_set_load(machine, error);
+    bool known = plugins;
+    for (unsigned i = 0; known && i < machine->unit_count; i++) {
+        known = plugin_find_type(plugins, machine->units[i].type);
+        if (!known)
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
+                        machine->units[i].name, machine->units[i].type,
+                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
+    }
+    plugin_set_free(plugins);
+    return known;
+}
+
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
-    for (unsigned m = 0; m < machine->mesh_count; m++)
-        if (!system_check(&machine->meshes[m], error))
+    for (unsigned m = 0; m < machine->mesh_count; m++) {
+        struct machine mesh = machine->meshes[m];
+        mesh.plugins = mesh.plugins ? mesh.plugins : machine->plugins;
+        if (!system_check(&mesh, error))
             return false;
+    }
     if (machine->mesh_count)
         return true;
-    for (unsigned i = 0; i < machine->unit_count; i++)
-        if (!find_type(machine->units[i].type)) {
-            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type",
-                        machine->units[i].name, machine->units[i].type);
-            return false;
-        }
-    return system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    return check_types(machine, error) && system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -204,7 +208,7 @@ struct system *system_new(const struct machine *machine, GError **error) {
     hazard_log_init(&system->hazards);
     dram_init(&system->dram, machine->memory.size);
     build_mesh(system);
-    bool fine = add_bank(system, error);
+    bool fine = (system->plugins = plugin_set_load(machine, error)) && add_bank(system, error);
     if (fine)
         add_agent(system);
     if (!fine || !add_units(system, error)) {
@@ -259,6 +263,7 @@ void system_free(struct system *system) {
     agent_clear(&system->agent);
     mover_clear(&system->mover);
     transform_bank_free(system->bank);
+    plugin_set_free(system->plugins); /* after the units, whose code it is */
     mesh_clear(&system->mesh);
     dram_clear(&system->dram);
     hazard_log_clear(&system->hazards);
@@ -296,9 +301,15 @@ void system_close(struct system *system) {
 
 /* ---- one cycle ---- */
 
+/* What an endpoint adds to its group's progress; it grows in the endpoint's own steps alone. */
+static uint64_t endpoint_progress(const struct endpoint *endpoint) {
+    const struct unit_type *type = endpoint->type;
+    return endpoint->retired + endpoint->inst_popped + (type->progress ? type->progress(endpoint->unit) : 0);
+}
+
 static uint64_t group_progress(const struct system_group *group) {
     const struct system *system = group->system;
-    uint64_t progress = group->part->hops;
+    uint64_t progress = group->part->hops + group->units_progress;
     if (group->has_agent && system->agent.interlink)
         progress += system->agent.interlink->progress;
     const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
@@ -311,12 +322,6 @@ static uint64_t group_progress(const struct system_group *group) {
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
     for (unsigned i = 0; i < group->adapter_count; i++)
         progress += group->adapters[i]->served + group->adapters[i]->taken;
-    for (unsigned i = 0; i < group->endpoint_count; i++) {
-        const struct endpoint *endpoint = group->endpoints[i];
-        progress += endpoint->retired + endpoint->inst_popped;
-        if (endpoint->type->progress)
-            progress += endpoint->type->progress(endpoint->unit);
-    }
     return progress;
 }
 
@@ -326,6 +331,16 @@ static void note_progress(struct system_group *group, cycle_t now) {
         return;
     group->progress = progress;
     group->last_progress = now;
+}
+
+static inline cycle_t step_endpoint(struct system_group *group, struct endpoint *endpoint, cycle_t now) {
+    if (endpoint->due > now)
+        return endpoint->due;
+    endpoint_step(endpoint, now);
+    uint64_t progress = endpoint_progress(endpoint);
+    group->units_progress += progress - endpoint->progress;
+    endpoint->progress = progress;
+    return endpoint->due;
 }
 
 cycle_t system_group_step(void *self, cycle_t now) {
@@ -342,8 +357,7 @@ cycle_t system_group_step(void *self, cycle_t now) {
         if (group->adapters[i]->due <= now)
             l2_step(group->adapters[i], now);
     for (unsigned i = 0; i < group->endpoint_count; i++)
-        if (group->endpoints[i]->due <= now)
-            endpoint_step(group->endpoints[i], now);
+        due = MIN(due, step_endpoint(group, group->endpoints[i], now));
     if (agent) {
         if (agent->due <= now)
             agent_step(agent, now);
@@ -351,8 +365,6 @@ cycle_t system_group_step(void *self, cycle_t now) {
     }
     for (unsigned i = 0; i < group->adapter_count; i++)
         due = MIN(due, group->adapters[i]->due);
-    for (unsigned i = 0; i < group->endpoint_count; i++)
-        due = MIN(due, group->endpoints[i]->due);
     due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
     note_progress(group, now);
     group->stepped = now;

@@ -19,6 +19,7 @@
 #include "noc/l2.h"
 #include "noc/mesh.h"
 
+struct plugin_set;
 struct system;
 
 struct system_group {
@@ -32,6 +33,7 @@ struct system_group {
     cycle_t due;                          /* next cycle with work, CYCLE_NEVER: none */
     cycle_t mesh_due;                     /* of routers that were given flits since they were stepped */
     cycle_t stepped;                      /* last cycle with work */
+    uint64_t units_progress;              /* of its endpoints */
     uint64_t progress;                    /* work done, as system_progress counts it */
     cycle_t last_progress;                /* last cycle in which it grew */
     bool closed;                          /* accounts are closed at system->end */
@@ -47,6 +49,7 @@ struct system {
     struct agent agent;
     struct mover mover;
     struct transform_bank *bank; /* of the mover */
+    struct plugin_set *plugins;  /* unit types beside the built-in ones */
     struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
     struct l2_adapter **adapters; /* by unit, NULL where none is built */

@@ -9,6 +9,7 @@
 #include "workloads/operands.h"
 #include "workloads/planner.h"
 #include "workloads/run.h"
+#include "workloads/split.h"
 #include "workloads/tensor.h"
 
 enum transform_place {
@@ -21,6 +22,11 @@ enum dimension_limit {
     DIMENSION_MAX = 65536,
 };
 
+enum split_limit {
+    SPLIT_MAX = 255,
+    SPLIT_AUTO, /* the word `auto` */
+};
+
 struct gemm_params {
     unsigned m, k, n;
     char *a, *b, *out;
@@ -29,13 +35,16 @@ struct gemm_params {
     bool emit, resident, late_drain, shadow, schedule_a_first;
     unsigned gm, gn, nk, burst;
     int placement, kicks, wait;
-    unsigned credit;
+    unsigned credit, split;
+    int split_form; /* enum split_form */
 };
 
 static const char *const transform_names[] = {"mover", "upload", "fetch", NULL};
 static const char *const placement_names[] = {"bands", "roundrobin", NULL};
 static const char *const kick_names[] = {"pass", "cluster", NULL};
 static const char *const wait_names[] = {"global", "node", NULL};
+static const char *const split_words[] = {"auto", NULL};
+static const char *const form_names[] = {"chain", "tree", "memory", NULL};
 
 #define KEY(member, type, names, value, min, max, unit, sentence)                                                      \
     { #member, type, offsetof(struct gemm_params, member), names, {value, value }, min, max, unit, sentence }
@@ -63,6 +72,8 @@ static const struct config_key gemm_keys[] = {
     KEY(wait, KEY_ENUM, wait_names, WAIT_GLOBAL, 0, 0, "", "Wait on the counter of all completions, or on each node's."),
     KEY(shadow, KEY_BOOL, NULL, 1, 0, 1, "", "Skip register writes that would not change a dispatch register."),
     KEY(credit, KEY_UINT, NULL, 0, 0, 65535, "flits", "Dispatch credit seeded a round; 0: the instruction queue's depth."),
+    KEY(split, KEY_UINT, split_words, 0, 0, SPLIT_MAX, "clusters", "Clusters that share the K of a tile; 0: off; auto: as many as clusters and chunks allow."),
+    KEY(split_form, KEY_ENUM, form_names, SPLIT_CHAIN, 0, 0, "", "How the parts of a split K are added: from peer to peer along a chain or a tree, or by the host from FP16 images in memory."),
 };
 /* clang-format on */
 
@@ -74,10 +85,12 @@ struct gemm {
     uint16_t *halves_a, *halves_b;
     struct mxfp7_entry *entries_a, *entries_b;
     struct gemm_plan *plan;
+    struct split_plan *split; /* K is split: plan and rounds are its own */
     struct round_list *rounds;
     uint64_t source_a, source_b; /* FP16 images that the mover converts */
     GArray *all_rounds;          /* of struct round: conversion first; those of `rounds` are borrowed */
     unsigned conversion_rounds;
+    struct gemm_options images; /* the plan's options, image addresses included */
 };
 
 static void gemm_clear(struct gemm *gemm) {
@@ -91,25 +104,18 @@ static void gemm_clear(struct gemm *gemm) {
         move_round_clear(&g_array_index(gemm->all_rounds, struct round, r));
     if (gemm->all_rounds)
         g_array_unref(gemm->all_rounds);
+    if (gemm->split) {
+        split_plan_free(gemm->split);
+        return;
+    }
     gemm_plan_free(gemm->plan);
     rounds_free(gemm->rounds);
 }
 
 /* ---- operands ---- */
 
-/* A file as named, beside the workload's own file, or among the sample data. */
-static char *operand_file(const struct workload *workload, const char *key, const char *name) {
-    g_autofree char *beside = json_source_beside(&workload->source, key, name);
-    if (g_file_test(beside, G_FILE_TEST_EXISTS))
-        return g_steal_pointer(&beside);
-    if (g_file_test(name, G_FILE_TEST_EXISTS) || strchr(name, '/'))
-        return g_strdup(name);
-    char *sample = config_find_data(name);
-    return sample ? sample : g_strdup(name);
-}
-
 static struct tensor *read_operand(const struct workload *workload, const char *key, const char *name, GError **error) {
-    g_autofree char *path = operand_file(workload, key, name);
+    g_autofree char *path = workload_data_file(workload, key, name);
     struct tensor *tensor = npy_read(path, error);
     if (tensor && (tensor->ndim != 2 || tensor->count == 0)) {
         workload_error(workload, key, error, "is an array of %u dimensions and %zu elements, expected a matrix [%s][K]",
@@ -218,6 +224,14 @@ static void fill_options(const struct gemm *gemm, struct gemm_options *options) 
     options->write_burst = gemm->run->machine->memory.write_burst;
 }
 
+/* Partners a tile: as asked, or as many as the planned tiles leave clusters and chunks for. */
+static unsigned split_factor(const struct gemm *gemm, unsigned clusters) {
+    const struct gemm_plan *plan = gemm->plan;
+    if (gemm->params->split != SPLIT_AUTO)
+        return gemm->params->split;
+    return (unsigned)MIN(clusters / (plan->row_tiles * plan->bands), plan->chunks);
+}
+
 /* Plans twice: image addresses follow from the first plan's layouts. */
 static bool make_plan(struct gemm *gemm, unsigned clusters, GError **error) {
     struct planner_limits limits = planner_limits_of(gemm->run->machine);
@@ -237,7 +251,9 @@ static bool make_plan(struct gemm *gemm, unsigned clusters, GError **error) {
         options.b = align_image(operand_entries(&gemm->plan->a) * entry_bytes);
         options.c = options.b + align_image(operand_entries(&gemm->plan->b) * entry_bytes);
     }
-    uint64_t end = options.c + result_bytes(&gemm->plan->c);
+    gemm->images = options;
+    uint64_t images = gemm->params->split_form == SPLIT_MEMORY ? MAX(split_factor(gemm, clusters), 1) : 1;
+    uint64_t end = options.c + images * result_bytes(&gemm->plan->c);
     if (gemm->params->transform == TRANSFORM_MOVER) {
         gemm->source_a = align_image(end);
         gemm->source_b = gemm->source_a + align_image(operand_entries(&gemm->plan->a) * 256);
@@ -256,9 +272,42 @@ static bool make_plan(struct gemm *gemm, unsigned clusters, GError **error) {
 static void mark_converted(struct gemm *gemm) {
     if (!gemm->run->machine->memory.fetch_transform || gemm->params->transform == TRANSFORM_FETCH)
         return;
-    for (unsigned c = 0; c < gemm->plan->cluster_count; c++)
-        for (size_t i = 0; i < gemm->plan->clusters[c].inst_count; i++)
-            gemm->plan->clusters[c].insts[i].inst.preq = gemm->plan->clusters[c].insts[i].inst.op == CLUSTER_FILL;
+    for (unsigned r = 0; r < gemm->rounds->count; r++)
+        for (unsigned f = 0; f < gemm->rounds->rounds[r].flit_count; f++) {
+            struct staged_flit *flit = &gemm->rounds->rounds[r].flits[f];
+            flit->inst.preq = flit->inst.op == CLUSTER_FILL;
+            cluster_inst_encode(&flit->inst, &flit->payload, NULL);
+        }
+}
+
+static bool make_rounds(struct gemm *gemm, const struct node *nodes, const struct round_options *options,
+                        GError **error) {
+    g_autoptr(GError) wrong = NULL;
+    gemm->rounds = rounds_new(gemm->plan, nodes, options, &wrong);
+    return gemm->rounds || workload_error(gemm->run->workload, "credit", error, "%s", wrong->message);
+}
+
+static bool make_split(struct gemm *gemm, const struct node *nodes, const struct round_options *options,
+                       GError **error) {
+    struct run *run = gemm->run;
+    const struct machine_port *agent = &run->machine->ports[0];
+    struct planner_limits limits = planner_limits_of(run->machine);
+    struct split_options split = {.factor = gemm->params->split == SPLIT_AUTO ? 0 : gemm->params->split,
+                                  .form = gemm->params->split_form,
+                                  .agent = {(uint16_t)agent->x, (uint16_t)agent->y}};
+    g_autoptr(GError) wrong = NULL;
+    if (gemm->params->schedule_a_first)
+        return workload_error(run->workload, "split", error,
+                              "goes with the planner's own schedule, expected "
+                              "schedule_a_first=false");
+    gemm->split = split_plan_new(&limits, nodes, run->clusters, gemm->m, gemm->k, gemm->n, &gemm->images, &split,
+                                 options, &wrong);
+    if (!gemm->split)
+        return workload_error(run->workload, "split", error, "%s", wrong->message);
+    gemm_plan_free(gemm->plan);
+    gemm->plan = gemm->split->gemm;
+    gemm->rounds = gemm->split->rounds;
+    return true;
 }
 
 static bool plan_run(struct gemm *gemm, GError **error) {
@@ -270,9 +319,7 @@ static bool plan_run(struct gemm *gemm, GError **error) {
         return workload_error(run->workload, "m", error, "needs a matmul cluster, expected a machine with one");
     if (!make_plan(gemm, run->clusters, error))
         return false;
-    mark_converted(gemm);
     struct round_options options;
-    g_autoptr(GError) wrong = NULL;
     round_options_init(&options);
     options.staging_flits = run->machine->agent.staging_flits;
     options.commands = run->machine->agent.commands;
@@ -280,8 +327,11 @@ static bool plan_run(struct gemm *gemm, GError **error) {
     options.kicks = params->kicks;
     options.wait = params->wait;
     options.shadow = params->shadow;
-    gemm->rounds = rounds_new(gemm->plan, nodes, &options, &wrong);
-    return gemm->rounds || workload_error(run->workload, "credit", error, "%s", wrong->message);
+    bool split = split_factor(gemm, run->clusters) > 1;
+    if (!(split ? make_split : make_rounds)(gemm, nodes, &options, error))
+        return false;
+    mark_converted(gemm);
+    return true;
 }
 
 /* ---- memory ---- */
@@ -331,7 +381,10 @@ static void grade_model(struct gemm *gemm, const uint16_t *ours) {
     const struct cluster_params *cluster = &run->machine->cluster;
     struct grade_machine machine = {.width = cluster->accumulator_bits, .double_rate = cluster->double_rate};
     g_autofree uint16_t *wanted = g_new0(uint16_t, count);
-    grade_machine_result(&plan->a, gemm->entries_a, &plan->b, gemm->entries_b, &machine, wanted);
+    if (gemm->split)
+        split_reference(gemm->split, gemm->entries_a, gemm->entries_b, &machine, wanted);
+    else
+        grade_machine_result(&plan->a, gemm->entries_a, &plan->b, gemm->entries_b, &machine, wanted);
     run->model_mismatches = grade_bit_mismatches(wanted, ours, count, &first);
     for (size_t i = 0; i < count; i++)
         run->model_max_abs = fmax(run->model_max_abs, fabs(fp16_to_double(wanted[i]) - fp16_to_double(ours[i])));
@@ -349,15 +402,38 @@ static void grade_values(struct gemm *gemm, const uint16_t *ours) {
     grade_against(wanted, ours, gemm->m * gemm->n, &run->vs_quantised);
     grade_fp64_result(gemm->m, gemm->k, gemm->n, gemm->a->data, gemm->b->data, wanted);
     grade_against(wanted, ours, gemm->m * gemm->n, &run->vs_fp64);
+    run->answer_columns = gemm->n;
     run->graded = true;
 }
 
-static bool take_answer(struct gemm *gemm, GError **error) {
+static void read_image(const struct gemm *gemm, unsigned r, uint16_t *rows) {
     const struct result_layout *layout = &gemm->plan->c;
-    g_autofree uint8_t *image = g_malloc0(result_bytes(layout));
+    uint64_t bytes = result_bytes(layout);
+    g_autofree uint8_t *image = g_malloc0(bytes);
+    dram_store(&gemm->run->system->dram, gemm->plan->options.c + r * bytes, image, bytes);
+    result_untile(layout, image, rows);
+}
+
+/* The partials of a K split through memory: the host reads them, adds them and puts the sum where the first one lay. */
+static void finish_partials(const struct gemm *gemm, uint16_t *sum) {
+    size_t count = gemm->m * gemm->n;
+    unsigned factor = gemm->split->factor;
+    uint64_t bytes = result_bytes(&gemm->plan->c);
+    g_autofree uint16_t *parts = g_new0(uint16_t, factor * count);
+    g_autofree uint8_t *image = g_malloc0(bytes);
+    for (unsigned r = 0; r < factor; r++)
+        read_image(gemm, r, &parts[r * count]);
+    split_add(parts, factor, count, sum);
+    result_tile(&gemm->plan->c, sum, image);
+    dram_load(&gemm->run->system->dram, gemm->plan->options.c, image, bytes);
+}
+
+static bool take_answer(struct gemm *gemm, GError **error) {
     g_autofree uint16_t *ours = g_new0(uint16_t, gemm->m * gemm->n);
-    dram_store(&gemm->run->system->dram, gemm->plan->options.c, image, result_bytes(layout));
-    result_untile(layout, image, ours);
+    if (gemm->split && gemm->split->form == SPLIT_MEMORY)
+        finish_partials(gemm, ours);
+    else
+        read_image(gemm, 0, ours);
     grade_model(gemm, ours);
     grade_values(gemm, ours);
     if (!gemm->params->out)
@@ -410,6 +486,20 @@ static void note_conversion(struct gemm *gemm) {
     run_add_count(run, "conversion.fetched_bytes", plan->counts.dram_read_words * WORD_BYTES);
 }
 
+/* How K was split, and what the parts cost on their way together. */
+static void note_split(struct gemm *gemm) {
+    const struct split_plan *split = gemm->split;
+    struct run *run = gemm->run;
+    if (!gemm->params->split)
+        return;
+    bool memory = split && split->form == SPLIT_MEMORY;
+    run_add_count(run, "split.factor", split ? split->factor : 1);
+    run_add_text(run, "split.form", split ? form_names[split->form] : "none");
+    run_add_count(run, "split.steps", split ? split->steps : 0);
+    run_add_count(run, "split.peer_flits", split ? split->peer_flits : 0);
+    run_add_count(run, "split.relayout_bytes", memory ? (split->factor + 1) * split->image_bytes : 0);
+}
+
 static bool gemm_adjust(const struct workload *workload, struct machine *machine, GError **error) {
     (void)error;
     const struct gemm_params *params = workload->params;
@@ -429,9 +519,10 @@ static bool gemm_run(struct run *run, GError **error) {
         load_operand(&gemm, &plan->a, gemm.halves_a, MXFP7_ROWS, plan->options.a, gemm.source_a, &gemm.entries_a);
         load_operand(&gemm, &plan->b, gemm.halves_b, MXFP7_COLUMNS, plan->options.b, gemm.source_b, &gemm.entries_b);
         note_plan(&gemm);
+        note_split(&gemm);
         schedule_rounds(&gemm);
         run_rounds(run, (const struct round *)(const void *)gemm.all_rounds->data, gemm.all_rounds->len,
-                   gemm.rounds->flits);
+                   gemm.rounds->flits + (gemm.split ? gemm.split->acknowledgements : 0));
         note_conversion(&gemm);
         fine = run->dead || take_answer(&gemm, error);
     }

@@ -1,6 +1,7 @@
 /* References and distances; see grade.h. */
 #include "workloads/grade.h"
 
+#include "model/numeric/clones.h"
 #include "model/numeric/fp16.h"
 #include "model/numeric/fp22.h"
 
@@ -14,6 +15,9 @@ enum {
     SCALE_BIAS = 46, /* a block sum times its scale mantissas is in units of 2^(Ea + Eb - 46) */
     K_STRIP = 64,    /* of the FP64 product: rows of B^T that stay in cache */
     N_STRIP = 512,
+    SORT_BITS = 11, /* a digit */
+    SORT_RADIX = 1 << SORT_BITS,
+    SORT_DIGITS = (64 + SORT_BITS - 1) / SORT_BITS,
 };
 
 __extension__ typedef __int128 wide_sum;
@@ -167,9 +171,10 @@ void grade_dequantise(const struct operand_layout *layout, const struct mxfp7_en
     }
 }
 
-/* c[0..width) += sum over a strip of K of a[k] * bt[k][0..width), in the order of k. */
-static void add_strip(double *restrict c, const double *a, const double *restrict bt, size_t depth, size_t pitch,
-                      size_t width) {
+/* c[0..width) += sum over a strip of K of a[k] * bt[k][0..width), in the order of k. Products and sums are rounded one
+ * by one, so that more lanes at a time change nothing. */
+VECTOR_CLONES static void add_strip(double *restrict c, const double *a, const double *restrict bt, size_t depth,
+                                    size_t pitch, size_t width) {
     for (size_t k = 0; k < depth; k++) {
         double factor = a[k];
         const double *row = bt + k * pitch;
@@ -194,9 +199,27 @@ void grade_fp64_result(size_t m, size_t k, size_t n, const double *a, const doub
     }
 }
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+/* Sorts numbers that are not negative, which are ordered as their bits are, digit by digit from the lowest. */
+static void sort_errors(double *values, size_t count) {
+    g_autofree uint64_t *spare = g_new(uint64_t, MAX(count, 1)), *keys = g_new(uint64_t, MAX(count, 1));
+    memcpy(keys, values, count * sizeof *keys);
+    for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
+        size_t places[SORT_RADIX] = {0};
+        unsigned shift = digit * SORT_BITS;
+        for (size_t i = 0; i < count; i++)
+            places[keys[i] >> shift & (SORT_RADIX - 1)]++;
+        for (size_t bin = 0, sum = 0; bin < SORT_RADIX; bin++) {
+            size_t size = places[bin];
+            places[bin] = sum;
+            sum += size;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[places[keys[i] >> shift & (SORT_RADIX - 1)]++] = keys[i];
+        uint64_t *swap = keys;
+        keys = spare;
+        spare = swap;
+    }
+    memcpy(values, keys, count * sizeof *keys);
 }
 
 /* Quantile of sorted values, linear between neighbours. */
@@ -210,6 +233,39 @@ static double quantile(const double *sorted, size_t count, double q) {
 
 static bool halves_equal(uint16_t x, uint16_t y) {
     return x == y || ((x | y) & 0x7fff) == 0;
+}
+
+double grade_bin_low(unsigned bin) {
+    return bin < 2 ? 0 : pow(10, -7 + 0.5 * (bin - 2));
+}
+
+/* Bins of ascending relative errors. */
+static void fill_bins(const double *sorted, size_t count, size_t bins[GRADE_BINS]) {
+    size_t at = 0;
+    while (at < count && sorted[at] == 0)
+        at++;
+    bins[0] = at;
+    for (unsigned bin = 1; bin < GRADE_BINS; bin++) {
+        size_t from = at;
+        while (at < count && (bin + 1 == GRADE_BINS || sorted[at] < grade_bin_low(bin + 1)))
+            at++;
+        bins[bin] = at - from;
+    }
+}
+
+/* Keeps the element if it is among the worst; of equal ones the first. */
+static void note_worst(struct numerics *numerics, const struct grade_element *element) {
+    struct grade_element *worst = numerics->worst;
+    unsigned place = numerics->worst_count;
+    if (place == GRADE_WORST && !(element->rel > worst[GRADE_WORST - 1].rel))
+        return;
+    if (place < GRADE_WORST)
+        numerics->worst_count++;
+    else
+        place--;
+    for (; place > 0 && element->rel > worst[place - 1].rel; place--)
+        worst[place] = worst[place - 1];
+    worst[place] = *element;
 }
 
 void grade_against(const double *want, const uint16_t *got, size_t count, struct numerics *numerics) {
@@ -226,6 +282,7 @@ void grade_against(const double *want, const uint16_t *got, size_t count, struct
             numerics->undefined++;
         } else {
             rel[defined] = want[i] == 0 ? 0 : distance / fabs(want[i]);
+            note_worst(numerics, &(struct grade_element){i, value, want[i], rel[defined]});
             numerics->over_1pct += rel[defined] > 0.01;
             numerics->over_10pct += rel[defined] > 0.1;
             defined++;
@@ -235,7 +292,8 @@ void grade_against(const double *want, const uint16_t *got, size_t count, struct
     }
     numerics->over_1pct += numerics->undefined;
     numerics->over_10pct += numerics->undefined;
-    qsort(rel, defined, sizeof *rel, compare_doubles);
+    sort_errors(rel, defined);
+    fill_bins(rel, defined, numerics->bins);
     numerics->rel_p50 = quantile(rel, defined, 0.5);
     numerics->rel_p90 = quantile(rel, defined, 0.9);
     numerics->rel_p99 = quantile(rel, defined, 0.99);

@@ -50,6 +50,17 @@ void grade_fp64_result(size_t m, size_t k, size_t n, const double *a, const doub
 
 /* Distances (§6.2). rel = |got - want| / |want|, 0 where both are 0; where only want is 0 the element counts as over 10
  * % and in `undefined`, and stays out of the percentiles. A got that is not finite counts the same way. */
+enum {
+    GRADE_WORST = 8,
+    GRADE_EDGES = 21,             /* of the error histogram: half decades, 10^-7 to 10^3 */
+    GRADE_BINS = GRADE_EDGES + 2, /* exact; below the first edge; between edges; above the last */
+};
+
+struct grade_element {
+    size_t index;
+    double got, want, rel;
+};
+
 struct numerics {
     size_t count;
     size_t mismatches; /* elements whose got is not want rounded to FP16 */
@@ -59,8 +70,14 @@ struct numerics {
     double rel_p50, rel_p90, rel_p99, rel_max; /* interpolated between neighbours, as NumPy does */
     double fp16_ulp_max;                       /* rel_max / 2^-10 */
     double max_abs;                            /* max |got - want| over finite elements */
-    double normalised;                         /* max_abs / max |want|; 0 when all is 0 */
+    size_t bins[GRADE_BINS];                   /* relative errors; adds up to count - undefined */
+    struct grade_element worst[GRADE_WORST];   /* largest relative error first */
+    unsigned worst_count;
+    double normalised; /* max_abs / max |want|; 0 when all is 0 */
 };
+
+/* Lower edge of a bin from 1 on; that of bin 0 and 1 is 0. */
+double grade_bin_low(unsigned bin);
 
 void grade_against(const double *want, const uint16_t *got, size_t count, struct numerics *numerics);
 

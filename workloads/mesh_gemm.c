@@ -203,7 +203,7 @@ static struct round_list *wait_rounds(unsigned bursts) {
 
 /* The same part in every mesh, or in the root alone. */
 static bool add_part(struct mesh_gemm *gemm, size_t wave, enum part part, GError **error) {
-    struct mesh_step step = {0};
+    struct mesh_step step = {.work = part == PART_COMPUTE ? MESH_COMPUTES : MESH_DRAINS};
     bool fine = true;
     for (unsigned p = 0; fine && p < gemm->count; p++)
         if (part == PART_COMPUTE || p == gemm->root)
@@ -218,11 +218,12 @@ static bool add_hops(struct mesh_gemm *gemm, size_t wave, unsigned first, unsign
     unsigned bursts = (plan->tile.gm * plan->tile.gn + SEND_SUBTILES - 1) / SEND_SUBTILES;
     bool fine = true;
     for (unsigned c = 0; fine && c < plan->cluster_count && wave < plan->clusters[c].pass_count; c++) {
-        struct mesh_step step = {0};
+        struct mesh_step step = {.work = MESH_SENDS};
         for (unsigned h = first; fine && h < first + count; h++) {
             const struct mesh_hop *hop = &gemm->hops[h];
             fine = (step.lists[hop->from] = part_rounds(gemm, hop->from, wave, PART_SEND, hop, (int)c, error));
             step.lists[hop->to] = wait_rounds(bursts);
+            gemm->signals += bursts;
         }
         g_array_append_val(gemm->steps, step);
     }
@@ -282,6 +283,18 @@ static bool n_steps(struct mesh_gemm *gemm, GError **error) {
     return fine;
 }
 
+static void count_step(struct mesh_gemm *gemm, const struct mesh_step *step) {
+    for (unsigned p = 0; p < gemm->count; p++) {
+        const struct round_list *list = step->lists[p];
+        if (!list)
+            continue;
+        gemm->flits += list->flits;
+        gemm->commands += list->commands;
+        gemm->host_writes += list->host_writes;
+        gemm->rounds += list->count;
+    }
+}
+
 static void step_clear(void *data) {
     struct mesh_step *step = data;
     for (unsigned p = 0; p < MACHINE_MAX_MESHES; p++)
@@ -309,6 +322,9 @@ struct mesh_gemm *mesh_gemm_new(const struct machine *machine, size_t m, size_t 
         g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "%u meshes, expected 1 to the %u of the machine", gemm->count,
                     machine->mesh_count);
     fine = fine && make_shares(gemm, error) && (k_split ? k_steps : n_steps)(gemm, error);
+    for (guint s = 0; fine && s < gemm->steps->len; s++)
+        count_step(gemm, &g_array_index(gemm->steps, struct mesh_step, s));
+    gemm->signals += gemm->flits;
     if (fine)
         return gemm;
     mesh_gemm_free(gemm);

@@ -51,7 +51,14 @@ struct mesh_hop {
     unsigned from, to;
 };
 
+enum mesh_work {
+    MESH_COMPUTES,
+    MESH_SENDS,
+    MESH_DRAINS, /* the root of a K split */
+};
+
 struct mesh_step {
+    int work;                                     /* enum mesh_work */
     struct round_list *lists[MACHINE_MAX_MESHES]; /* by position; NULL: nothing to do */
 };
 
@@ -63,7 +70,9 @@ struct mesh_gemm {
     unsigned count, root;                         /* root: position that drains a K split */
     struct mesh_hop hops[MACHINE_MAX_MESHES];
     unsigned hop_count;
-    GArray *steps; /* of struct mesh_step */
+    GArray *steps;    /* of struct mesh_step */
+    uint64_t signals; /* of all steps: completions, and acknowledgements of bursts */
+    uint64_t flits, commands, host_writes, rounds;
 };
 
 /* Plans. The machine (of several meshes) must outlive it. NULL with FS_ERROR_INPUT: nothing to split, no cluster, or as
@@ -75,27 +84,22 @@ void mesh_gemm_free(struct mesh_gemm *gemm);
 /* Quantises [m][k] and [n][k] FP16 operands and puts every mesh's share into its memory. */
 void mesh_gemm_load(struct mesh_gemm *gemm, struct line *line, const uint16_t *a, const uint16_t *b);
 
-enum mesh_work {
-    MESH_COMPUTES,
-    MESH_SENDS,
-    MESH_DRAINS, /* the root of a K split */
-    MESH_WORKS,
-};
-
 /* What a run took. Cycles count from the first GO. A GEMM instruction is done before its sweep is, so the tail of the
  * last sweep falls into the step behind it. */
 struct mesh_figures {
-    cycle_t cycles;                              /* to the last completion signal of any mesh */
-    cycle_t mesh_cycles[MACHINE_MAX_MESHES];     /* to the last one of each, by position */
-    cycle_t step_cycles[MESH_WORKS];             /* of all steps of a kind */
-    uint64_t compute_cycles[MACHINE_MAX_MESHES]; /* cycles of the busiest cluster's sweeps */
-    uint64_t summed_cycles;                      /* sweeps of all clusters of all meshes */
+    cycle_t cycles;                                   /* to the last signal of any mesh */
+    cycle_t host_cycles, settled_cycles;              /* to the end of the last step; of everything */
+    cycle_t mesh_cycles[MACHINE_MAX_MESHES];          /* to the last one of each, by position */
+    cycle_t compute_steps, send_cycles, drain_cycles; /* of all steps of a kind; drains: of the root alone */
+    uint64_t compute_cycles[MACHINE_MAX_MESHES];      /* cycles of the busiest cluster's sweeps */
+    uint64_t summed_cycles;                           /* sweeps of all clusters of all meshes */
     uint64_t link_beats, link_packets;
     bool dead; /* nothing moved any more */
     cycle_t dead_cycle;
 };
 
-/* Drives the line through all steps on a clock of its own. */
+/* Drives the line through all steps on a clock of its own. Accounts cover the cycles up to figures->cycles, or those up
+ * to the standstill. */
 void mesh_gemm_run(struct mesh_gemm *gemm, struct line *line, struct mesh_figures *figures);
 
 /* The [m][n] answer out of the meshes' memories. */

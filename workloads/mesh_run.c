@@ -12,7 +12,8 @@ struct mesh_drive {
     unsigned next[MACHINE_MAX_MESHES]; /* round to start next, by position */
     bool runs[MACHINE_MAX_MESHES];     /* a round is running */
     cycle_t step_began;
-    bool finished;
+    bool finished, ended;
+    cycle_t finished_at;
     cycle_t limit;
 };
 
@@ -48,25 +49,30 @@ static bool start_rounds(struct mesh_drive *drive, const struct mesh_step *step,
     return running;
 }
 
-/* What kind of work a step does is told by the first instruction of any mesh. */
-static enum mesh_work work_of(const struct mesh_gemm *gemm, const struct mesh_step *step) {
-    enum mesh_work work = MESH_COMPUTES;
-    for (unsigned p = 0; p < gemm->count; p++) {
-        if (!step->lists[p] || !step->lists[p]->flits)
-            continue;
-        const struct cluster_inst *inst = &step->lists[p]->rounds[0].flits[0].inst;
-        if (inst->op == CLUSTER_DRAIN)
-            work = inst->dfin ? MESH_SENDS : MESH_DRAINS;
-    }
-    return work;
-}
-
 static void end_step(struct mesh_drive *drive, const struct mesh_step *step, cycle_t now) {
-    drive->figures->step_cycles[work_of(drive->gemm, step)] += now - drive->step_began;
+    cycle_t *const sums[] = {[MESH_COMPUTES] = &drive->figures->compute_steps,
+                             [MESH_SENDS] = &drive->figures->send_cycles,
+                             [MESH_DRAINS] = &drive->figures->drain_cycles};
+    *sums[step->work] += now - drive->step_began;
     drive->step++;
     drive->step_began = now;
     for (unsigned p = 0; p < drive->gemm->count; p++)
         drive->next[p] = 0;
+}
+
+/* The run proper is over with its last signal; what is stepped later is no longer counted. */
+static void end_accounts(struct mesh_drive *drive, cycle_t end) {
+    drive->ended = true;
+    for (unsigned m = 0; m < drive->line->count; m++)
+        system_end(drive->line->meshes[m], end);
+}
+
+static void note_signals(struct mesh_drive *drive, cycle_t now) {
+    uint64_t signals = 0;
+    for (unsigned m = 0; m < drive->line->count; m++)
+        signals += drive->line->meshes[m]->agent.dispatch.signals;
+    if (!drive->ended && signals == drive->gemm->signals)
+        end_accounts(drive, now + 1);
 }
 
 static cycle_t drive_step(void *self, cycle_t now) {
@@ -77,8 +83,12 @@ static cycle_t drive_step(void *self, cycle_t now) {
             break;
         end_step(drive, step, now);
     }
-    drive->finished = drive->step == drive->gemm->steps->len;
+    if (!drive->finished && drive->step == drive->gemm->steps->len) {
+        drive->finished = true;
+        drive->finished_at = now;
+    }
     cycle_t due = line_step(drive->line, now);
+    note_signals(drive, now);
     for (unsigned p = 0; p < drive->gemm->count; p++)
         if (drive->runs[p] && system_at(drive, p)->agent.control.done)
             return now + 1;
@@ -123,5 +133,11 @@ void mesh_gemm_run(struct mesh_gemm *gemm, struct line *line, struct mesh_figure
     figures->dead = !drive.finished || !line_quiet(line);
     if (figures->dead && !figures->dead_cycle)
         figures->dead_cycle = end;
+    if (!drive.ended)
+        end_accounts(&drive, figures->dead ? MAX(figures->dead_cycle + 1, end) : end);
+    for (unsigned m = 0; m < line->count; m++)
+        system_close(line->meshes[m]);
+    figures->host_cycles = drive.finished_at;
+    figures->settled_cycles = end;
     add_up(&drive, end);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/isa/text.h"
+#include "workloads/program.h"
 #include "workloads/run.h"
 #include "workloads/tensor.h"
 
@@ -31,6 +32,8 @@ struct timed_write {
 struct program_host {
     struct run_host host;
     struct system *system;
+    const char *file; /* for messages, and where memory files are looked for */
+    unsigned credit;
     struct timed_write *writes; /* by cycle */
     unsigned write_count, next;
     bool engine; /* a control program is to be started */
@@ -38,9 +41,8 @@ struct program_host {
     bool started;
 };
 
-static bool program_error(const struct run *run, GError **error, unsigned line, const char *what) {
-    const struct program_params *params = run->workload->params;
-    return json_source_error_at(error, params->file, MAX(line, 1), 1, "(program)", "%s", what);
+static bool program_error(const struct program_host *host, GError **error, unsigned line, const char *what) {
+    return json_source_error_at(error, host->file, MAX(line, 1), 1, "(program)", "%s", what);
 }
 
 /* ---- host ---- */
@@ -73,8 +75,8 @@ static cycle_t program_step(void *self, cycle_t now) {
 
 /* ---- loading ---- */
 
-static bool load_memory(struct run *run, const struct asm_item *item, GError **error) {
-    struct dram *dram = &run->system->dram;
+static bool load_memory(const struct program_host *host, const struct asm_item *item, GError **error) {
+    struct dram *dram = &host->system->dram;
     if (item->kind == ASM_MEMORY) {
         dram_load(dram, item->memory.address, item->memory.words, item->memory.count * sizeof(struct word256));
         return true;
@@ -82,27 +84,26 @@ static bool load_memory(struct run *run, const struct asm_item *item, GError **e
     g_autofree char *bytes = NULL;
     g_autoptr(GError) cause = NULL;
     gsize size;
-    const struct program_params *params = run->workload->params;
-    g_autofree char *folder = g_path_get_dirname(params->file);
+    g_autofree char *folder = g_path_get_dirname(host->file);
     g_autofree char *path = g_path_is_absolute(item->memory.path) ? g_strdup(item->memory.path)
                                                                   : g_build_filename(folder, item->memory.path, NULL);
     if (!g_file_get_contents(path, &bytes, &size, &cause)) {
         g_autofree char *what =
             g_strdup_printf("%s can't be opened: %s, expected a file of bytes", path, fs_error_reason(cause));
-        return program_error(run, error, item->line, what);
+        return program_error(host, error, item->line, what);
     }
     dram_load(dram, item->memory.address, bytes, size);
     return true;
 }
 
-static bool stage(struct run *run, const struct asm_item *item, GError **error) {
+static bool stage(struct run *run, const struct program_host *host, const struct asm_item *item, GError **error) {
     const struct asm_instruction *instruction = &item->instruction;
     struct dispatch *dispatch = &run->system->agent.dispatch;
     if (instruction->slot >= dispatch->staging_flits) {
         g_autofree char *what = g_strdup_printf("staging slot %u is beyond the RAM, expected at most %u slots "
                                                 "(agent.staging_flits)",
                                                 instruction->slot, dispatch->staging_flits);
-        return program_error(run, error, item->line, what);
+        return program_error(host, error, item->line, what);
     }
     dispatch_stage(dispatch, instruction->slot, &instruction->payload, instruction->type, instruction->txn,
                    instruction->last);
@@ -129,7 +130,7 @@ static bool add_command(struct run *run, const struct asm_item *item, struct pro
     if (run->commands >= control->room) {
         g_autofree char *what = g_strdup_printf(
             "is command %" G_GUINT64_FORMAT ", expected at most %u (agent.commands)", run->commands + 1, control->room);
-        return program_error(run, error, item->line, what);
+        return program_error(host, error, item->line, what);
     }
     control->commands[run->commands++] = command->command;
     run->host_writes += CONTROL_COMMAND_WORDS;
@@ -157,8 +158,7 @@ static void add_plain(struct run *run, uint8_t op, uint64_t address, uint64_t da
 /* Without host commands the program is started the way a driver would: one kick a section, then a wait for all. */
 static bool default_host(struct run *run, const struct asm_program *program, struct program_host *host,
                          GError **error) {
-    const struct program_params *params = run->workload->params;
-    unsigned credit = params->credit ? params->credit : run->machine->endpoint.inst_depth;
+    unsigned credit = host->credit ? host->credit : run->machine->endpoint.inst_depth;
     const struct asm_instruction *first = NULL;
     unsigned length = 0;
     add_plain(run, CONTROL_WR, AGENT_SIG_DONE, 0, 0);
@@ -171,7 +171,7 @@ static bool default_host(struct run *run, const struct asm_program *program, str
             item && first && item->instruction.node == first->node && item->instruction.slot == first->slot + length;
         if (first && !joins) {
             if (run->commands + 7 > run->system->agent.control.room)
-                return program_error(run, error, 1,
+                return program_error(host, error, 1,
                                      "has more sections than the control program has room for, expected "
                                      "host commands of its own");
             add_plain(run, CONTROL_POLL, AGENT_PROG_STAT, 0, 1);
@@ -204,11 +204,11 @@ static bool load(struct run *run, const struct asm_program *program, struct prog
         const struct asm_item *item = asm_program_item(program, i);
         bool fine = true;
         if (item->mesh != PROGRAM_MESH)
-            fine = program_error(run, error, item->line, "names a mesh the machine does not have, expected mesh 0");
+            fine = program_error(host, error, item->line, "names a mesh the machine does not have, expected mesh 0");
         else if (item->kind == ASM_MEMORY || item->kind == ASM_MEMORY_FILE)
-            fine = load_memory(run, item, error);
+            fine = load_memory(host, item, error);
         else if (item->kind == ASM_INSTRUCTION)
-            fine = stage(run, item, error);
+            fine = stage(run, host, item, error);
         else if (item->kind == ASM_COMMAND)
             fine = add_command(run, item, host, writes, base, error);
         if (!fine)
@@ -216,7 +216,8 @@ static bool load(struct run *run, const struct asm_program *program, struct prog
     }
     if (!host->engine && !writes->len && run->instructions && !default_host(run, program, host, error))
         return false;
-    qsort(writes->data, writes->len, sizeof(struct timed_write), by_cycle);
+    if (writes->len)
+        qsort(writes->data, writes->len, sizeof(struct timed_write), by_cycle);
     host->writes = (struct timed_write *)(void *)writes->data;
     host->write_count = writes->len;
     host->engine_at = (cycle_t)base;
@@ -224,13 +225,9 @@ static bool load(struct run *run, const struct asm_program *program, struct prog
     return true;
 }
 
-static bool program_run(struct run *run, GError **error) {
-    const struct program_params *params = run->workload->params;
-    g_autoptr(asm_program_owned) program = asm_program_load(params->file, error);
-    if (!program || !(run->system = system_new(run->machine, error)))
-        return false;
-    run->system->hazards.strict = run->strict;
-    struct program_host host = {.system = run->system};
+bool program_execute(struct run *run, const struct asm_program *program, const char *file, unsigned credit,
+                     GError **error) {
+    struct program_host host = {.system = run->system, .file = file, .credit = credit};
     GArray *writes = g_array_new(FALSE, FALSE, sizeof(struct timed_write));
     bool fine = load(run, program, &host, writes, error);
     if (fine) {
@@ -242,6 +239,15 @@ static bool program_run(struct run *run, GError **error) {
     }
     g_array_unref(writes);
     return fine;
+}
+
+static bool program_run(struct run *run, GError **error) {
+    const struct program_params *params = run->workload->params;
+    g_autoptr(asm_program_owned) program = asm_program_load(params->file, error);
+    if (!program || !(run->system = system_new(run->machine, error)))
+        return false;
+    run->system->hazards.strict = run->strict;
+    return program_execute(run, program, params->file, params->credit, error);
 }
 
 static bool program_check(const struct workload *workload, GError **error) {

@@ -4,8 +4,6 @@
 #include "model/flit.h"
 
 enum {
-    FIXED_COMMANDS = 3,     /* clear, credit, done */
-    COMMANDS_OF_A_KICK = 5, /* poll, destination, length, base, kick */
     COUNTER_MASK = 0xffff,
     NODE_COUNT_SHIFT = 8, /* NODE_STATUS[23:8] */
     NODES = 256,
@@ -108,7 +106,7 @@ static unsigned waits_of(const struct builder *builder, const struct demand *dem
 static bool demand_fits(const struct builder *builder, const struct demand *demand) {
     const struct round_options *options = builder->options;
     return demand->flits <= options->staging_flits && demand->programs < options->credit &&
-           FIXED_COMMANDS + waits_of(builder, demand) + COMMANDS_OF_A_KICK * demand->kicks <= options->commands;
+           ROUND_FIXED_COMMANDS + waits_of(builder, demand) + ROUND_KICK_COMMANDS * demand->kicks <= options->commands;
 }
 
 static void stage_window(struct builder *builder, const struct window *window, GArray *flits) {
@@ -157,11 +155,6 @@ static void stage_round(struct builder *builder, guint from, guint to, struct ro
     round->kicks = (struct kick *)(void *)g_array_free(kicks, FALSE);
 }
 
-/* The dispatcher's registers as this round has left them; -1 is unknown. */
-struct shadow {
-    int64_t destination, length, base;
-};
-
 static void add_command(GArray *commands, int op, uint64_t address, uint64_t data, uint64_t mask) {
     struct control_command command = {(uint8_t)op, address, data, mask};
     g_array_append_val(commands, command);
@@ -174,13 +167,26 @@ static void write_changed(const struct round_options *options, GArray *commands,
     *shadow = value;
 }
 
-static void command_kick(const struct round_options *options, const struct kick *kick, struct shadow *shadow,
-                         GArray *commands) {
+void round_command_begin(const struct round_options *options, GArray *commands) {
+    add_command(commands, CONTROL_WR, options->window + AGENT_SIG_DONE, 0, 0);
+    add_command(commands, CONTROL_WR, options->window + AGENT_PROG_CRED, options->credit, 0);
+}
+
+void round_command_kick(const struct round_options *options, const struct kick *kick, struct round_shadow *shadow,
+                        GArray *commands) {
     add_command(commands, CONTROL_POLL, options->window + AGENT_PROG_STAT, 0, 1); /* the dispatcher is idle */
     write_changed(options, commands, &shadow->destination, AGENT_PROG_DST, node_byte(kick->x, kick->y));
     write_changed(options, commands, &shadow->length, AGENT_PROG_LEN, kick->length);
     write_changed(options, commands, &shadow->base, AGENT_PROG_BASE, kick->base);
     add_command(commands, CONTROL_WR, options->window + AGENT_PROG_KICK, 1, 0);
+}
+
+void round_command_wait(const struct round_options *options, unsigned signals, GArray *commands) {
+    add_command(commands, CONTROL_POLL, options->window + AGENT_SIG_DONE, signals & COUNTER_MASK, COUNTER_MASK);
+}
+
+void round_command_done(GArray *commands) {
+    add_command(commands, CONTROL_DONE, 0, 0, 0);
 }
 
 /* Every flit is answered by one signal. */
@@ -193,8 +199,7 @@ static void command_wait(struct builder *builder, const struct round *round, GAr
         involved[node] = true;
     }
     if (options->wait == WAIT_GLOBAL) {
-        add_command(commands, CONTROL_POLL, options->window + AGENT_SIG_DONE, round->flit_count & COUNTER_MASK,
-                    COUNTER_MASK);
+        round_command_wait(options, round->flit_count, commands);
         return;
     }
     for (unsigned node = 0; node < NODES; node++)
@@ -207,20 +212,19 @@ static void command_wait(struct builder *builder, const struct round *round, GAr
 static void command_round(struct builder *builder, struct round *round) {
     const struct round_options *options = builder->options;
     GArray *commands = g_array_new(FALSE, FALSE, sizeof(struct control_command));
-    struct shadow shadow = {-1, -1, -1};
-    add_command(commands, CONTROL_WR, options->window + AGENT_SIG_DONE, 0, 0);
-    add_command(commands, CONTROL_WR, options->window + AGENT_PROG_CRED, options->credit, 0);
+    struct round_shadow shadow = ROUND_SHADOW_EMPTY;
+    round_command_begin(options, commands);
     for (unsigned k = 0; k < round->kick_count; k++)
-        command_kick(options, &round->kicks[k], &shadow, commands);
+        round_command_kick(options, &round->kicks[k], &shadow, commands);
     command_wait(builder, round, commands);
-    add_command(commands, CONTROL_DONE, 0, 0, 0);
+    round_command_done(commands);
     round->command_count = commands->len;
     round->commands = (struct control_command *)(void *)g_array_free(commands, FALSE);
 }
 
 static bool refuse(const struct builder *builder, const struct demand *demand, GError **error) {
     const struct round_options *options = builder->options;
-    unsigned commands = FIXED_COMMANDS + waits_of(builder, demand) + COMMANDS_OF_A_KICK * demand->kicks;
+    unsigned commands = ROUND_FIXED_COMMANDS + waits_of(builder, demand) + ROUND_KICK_COMMANDS * demand->kicks;
     if (demand->programs >= options->credit)
         g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "credit %u, expected more than the %u programs of a round",
                     options->credit, demand->programs);

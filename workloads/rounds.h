@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 #include "model/error.h"
 #include "model/isa/cluster.h"
 #include "model/isa/host.h"
@@ -35,7 +37,15 @@ struct kick {
     unsigned base, length;
 };
 
+/* What has to hold before a round is loaded, and what the host then does. */
+struct round_barrier {
+    uint64_t writes; /* words that memory has taken since the run began */
+    void (*act)(void *self);
+    void *self;
+};
+
 struct round {
+    struct round_barrier before;
     struct staged_flit *flits;
     unsigned flit_count;
     struct kick *kicks; /* in order */
@@ -74,6 +84,26 @@ void round_options_init(struct round_options *options);
 struct node {
     uint16_t x, y;
 };
+
+/* The dispatcher's registers as a round has left them; -1 is unknown. */
+struct round_shadow {
+    int64_t destination, length, base;
+};
+
+#define ROUND_SHADOW_EMPTY ((struct round_shadow){-1, -1, -1})
+
+enum {
+    ROUND_FIXED_COMMANDS = 3, /* clear, credit, done */
+    ROUND_KICK_COMMANDS = 5,  /* poll, destination, length, base, kick */
+};
+
+/* Pieces of a round's command list, appended to an array of struct control_command: clear and credit; a kick, registers
+ * that do not change left out; a wait for `signals` since the clear. */
+void round_command_begin(const struct round_options *options, GArray *commands);
+void round_command_kick(const struct round_options *options, const struct kick *kick, struct round_shadow *shadow,
+                        GArray *commands);
+void round_command_wait(const struct round_options *options, unsigned signals, GArray *commands);
+void round_command_done(GArray *commands);
 
 struct round_list {
     struct round *rounds;

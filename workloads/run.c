@@ -8,6 +8,7 @@
 
 enum {
     GO_CYCLE = 0,
+    BARRIER_POLL = 64,   /* cycles between two looks of a host that waits for memory (workloads §3.5) */
     PROGRESS_CHECKS = 4, /* looks at progress in the time that counts as a standstill */
 };
 
@@ -20,6 +21,7 @@ static void fact_clear(void *data) {
 void run_init(struct run *run, struct machine *machine, const struct workload *workload) {
     *run = (struct run){.machine = machine,
                         .workload = workload,
+                        .observers = g_ptr_array_new(),
                         .facts = g_array_new(FALSE, TRUE, sizeof(struct run_fact)),
                         .round_cycles = g_array_new(FALSE, FALSE, sizeof(cycle_t))};
     g_array_set_clear_func(run->facts, fact_clear);
@@ -27,6 +29,9 @@ void run_init(struct run *run, struct machine *machine, const struct workload *w
 
 void run_clear(struct run *run) {
     system_free(run->system);
+    line_free(run->line);
+    if (run->observers)
+        g_ptr_array_unref(run->observers);
     if (run->traffic)
         traffic_result_clear(run->traffic);
     g_free(run->traffic);
@@ -39,6 +44,13 @@ void run_clear(struct run *run) {
     *run = (struct run){0};
 }
 
+void run_observe(struct run *run, struct run_observer *observer) {
+    if (!run->observers->len)
+        run->asked_grouping = run->machine->engine.routers_per_actor;
+    run->machine->engine.routers_per_actor = run->machine->nx * run->machine->ny;
+    g_ptr_array_add(run->observers, observer);
+}
+
 void run_add_count(struct run *run, const char *key, uint64_t value) {
     struct run_fact fact = {.key = key, .type = FACT_COUNT, .count = value};
     g_array_append_val(run->facts, fact);
@@ -46,6 +58,11 @@ void run_add_count(struct run *run, const char *key, uint64_t value) {
 
 void run_add_number(struct run *run, const char *key, double value) {
     struct run_fact fact = {.key = key, .type = FACT_NUMBER, .number = value};
+    g_array_append_val(run->facts, fact);
+}
+
+void run_add_flag(struct run *run, const char *key, bool value) {
+    struct run_fact fact = {.key = key, .type = FACT_FLAG, .count = value};
     g_array_append_val(run->facts, fact);
 }
 
@@ -67,6 +84,7 @@ struct round_host {
     struct run *run;
     const struct round *rounds;
     unsigned count, next;
+    bool running;
     cycle_t go;
 };
 
@@ -84,18 +102,26 @@ static void load_round(struct system *system, const struct round *round) {
 static cycle_t host_step(void *self, cycle_t now) {
     struct round_host *host = self;
     struct system *system = host->run->system;
-    if (host->next > 0) {
+    if (host->running) {
         if (!system->agent.control.done)
             return CYCLE_NEVER;
         cycle_t cycles = now - host->go;
         g_array_append_val(host->run->round_cycles, cycles);
+        host->running = false;
     }
     if (host->next == host->count) {
         host->host.finished = true;
         host->host.done_cycle = now;
         return CYCLE_NEVER;
     }
-    load_round(system, &host->rounds[host->next++]);
+    const struct round *round = &host->rounds[host->next];
+    if (round->before.writes > system->dram.writes)
+        return now + BARRIER_POLL;
+    if (round->before.act)
+        round->before.act(round->before.self);
+    load_round(system, round);
+    host->next++;
+    host->running = true;
     host->go = now;
     control_write(&system->agent.control, ENGINE_CONTROL, 1, now);
     return CYCLE_NEVER; /* woken when the engine is done */
@@ -120,10 +146,19 @@ static void declare_dead(struct run *run, cycle_t now, const char *reason) {
     run->dead_reason = g_strdup(reason);
 }
 
+static void let_look(const struct run *run, cycle_t now) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        if (now >= observer->next)
+            observer->next = observer->look(observer->self, run->system, now);
+    }
+}
+
 /* Group 0: the agent's. Its signals say when the run proper is over. */
 static cycle_t agent_group_step(void *self, cycle_t now) {
     struct drive *drive = self;
     struct system *system = drive->run->system;
+    let_look(drive->run, now);
     cycle_t due = system_group_step(&system->groups[0], now);
     if (system->end == CYCLE_NEVER && drive->expected && system->agent.dispatch.signals == drive->expected)
         system_end(system, now + 1);
@@ -170,6 +205,13 @@ static void judge(struct drive *drive, cycle_t last) {
     run->cycles = system->end - GO_CYCLE;
 }
 
+static void end_look(const struct run *run, cycle_t end) {
+    for (guint i = 0; i < run->observers->len; i++) {
+        struct run_observer *observer = g_ptr_array_index(run->observers, i);
+        observer->finish(observer->self, run->system, end);
+    }
+}
+
 void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     struct system *system = run->system;
     cycle_t limit = standstill_limit(run->machine), last = GO_CYCLE;
@@ -181,6 +223,10 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
                           .every = MAX(limit / PROGRESS_CHECKS, 1)};
     gint64 began = g_get_monotonic_time();
     path_watch(system->agent.path, run->memory_watch);
+    g_assert(!run->observers->len || system->group_count == 1);
+    run->observed = true;
+    if (run->observers->len)
+        run->machine->engine.routers_per_actor = run->asked_grouping;
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
     for (unsigned g = 0; g < system->group_count; g++) {
@@ -194,6 +240,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     for (unsigned g = 0; g < system->group_count; g++)
         last = MAX(last, system->groups[g].stepped);
     judge(&drive, last);
+    end_look(run, last + 1);
     run->expected_signals = expected;
     run->host_cycles = host->finished ? host->done_cycle - GO_CYCLE : 0;
     run->settled_cycles = last + 1 - GO_CYCLE;

@@ -8,6 +8,7 @@
 #include "model/machine.h"
 #include "noc/traffic.h"
 #include "units/deadlock.h"
+#include "units/line.h"
 #include "units/system.h"
 #include "workloads/grade.h"
 #include "workloads/rounds.h"
@@ -18,6 +19,7 @@ enum run_fact_type {
     FACT_NUMBER,
     FACT_TEXT,
     FACT_SERIES,
+    FACT_FLAG, /* `count` is 0 or 1 */
 };
 
 /* A figure that only this kind of workload has: one more key of the result. */
@@ -31,6 +33,16 @@ struct run_fact {
     unsigned value_count;
 };
 
+/* Looks on while a run goes: called before the first cycle at or after `next` is stepped, so that all it sees is the
+ * state at the end of the cycles before. It changes nothing. The
+ * system must be of one group (run_observe sees to that). */
+struct run_observer {
+    void *self;
+    cycle_t next;
+    cycle_t (*look)(void *self, struct system *system, cycle_t now); /* returns the new `next` */
+    void (*finish)(void *self, struct system *system, cycle_t end);  /* after the last cycle, end - 1 */
+};
+
 struct run {
     struct machine *machine;
     const struct workload *workload;
@@ -38,6 +50,7 @@ struct run {
     bool strict;
     const struct path_watch *memory_watch; /* told of every burst that memory takes, or NULL */
     struct system *system;                 /* NULL for workloads without units */
+    struct line *line;                     /* of a workload on several meshes, which has no `system`; else NULL */
     struct traffic_result *traffic;        /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
@@ -55,7 +68,11 @@ struct run {
     double model_max_abs;
     struct numerics vs_quantised, vs_fp64;
     bool answer_wrong;
-    GArray *facts; /* of struct run_fact */
+    size_t answer_columns;   /* of the graded matrix, 0: a plain row */
+    unsigned asked_grouping; /* engine.routers_per_actor, while an observer has it otherwise */
+    bool observed;           /* observers had something to look at */
+    GPtrArray *observers;    /* of struct run_observer, not owned */
+    GArray *facts;           /* of struct run_fact */
     bool dead;
     cycle_t dead_cycle;
     char *dead_reason;
@@ -64,8 +81,11 @@ struct run {
 
 void run_init(struct run *run, struct machine *machine, const struct workload *workload);
 void run_clear(struct run *run);
+/* Before the workload runs. The machine is then simulated by one actor, which changes no result. */
+void run_observe(struct run *run, struct run_observer *observer);
 void run_add_count(struct run *run, const char *key, uint64_t value);
 void run_add_number(struct run *run, const char *key, double value);
+void run_add_flag(struct run *run, const char *key, bool value);
 void run_add_text(struct run *run, const char *key, const char *value);
 /* The values are copied. */
 void run_add_series(struct run *run, const char *key, const uint64_t *values, unsigned count);

@@ -141,8 +141,7 @@ static void add_step(GArray *rounds, const GArray *drains, const struct round_op
     }
 }
 
-/* Does partner p send in the step, and to whom? */
-static bool sends(const struct split_plan *plan, unsigned step, unsigned p, unsigned *to) {
+bool split_sends(const struct split_plan *plan, unsigned step, unsigned p, unsigned *to) {
     if (plan->form == SPLIT_CHAIN) {
         *to = p - 1;
         return p == plan->factor - 1 - step;
@@ -158,11 +157,12 @@ static void add_sends(struct split_plan *plan, GArray *rounds, unsigned step, co
     GArray *drains = g_array_new(FALSE, FALSE, sizeof(struct step_drain));
     for (unsigned t = 0; t < plan->tiles; t++)
         for (unsigned p = 1; p < plan->factor; p++) {
-            if (!sends(plan, step, p, &to))
+            if (!split_sends(plan, step, p, &to))
                 continue;
             const struct node *partners = &nodes[t * plan->factor];
             struct step_drain drain = {partners[p], send_to(plan, partners[to], split->agent), bursts};
             g_array_append_val(drains, drain);
+            plan->acknowledgements += bursts;
             plan->peer_flits += bursts + SEND_FLITS * n;
         }
     add_step(rounds, drains, options);

@@ -542,12 +542,18 @@ static void send_base(struct vector_program *program, unsigned descriptor, uint6
     send(program, &(struct vector_envelope){.op = VECTOR_DESC, .descriptor = (uint8_t)descriptor, .value = base});
 }
 
-static void send_walk(struct vector_program *program, unsigned descriptor, int stride, unsigned bound) {
+static void send_dimension(struct vector_program *program, unsigned descriptor, unsigned dimension, int stride,
+                           unsigned bound) {
     uint64_t value = 0;
     gboolean fits = vector_dimension_encode(stride, (uint16_t)bound, &value, NULL);
     g_assert(fits);
     send(program,
-         &(struct vector_envelope){.op = VECTOR_DESC, .descriptor = (uint8_t)descriptor, .field = 1, .value = value});
+         &(struct vector_envelope){
+             .op = VECTOR_DESC, .descriptor = (uint8_t)descriptor, .field = (uint8_t)(dimension + 1), .value = value});
+}
+
+static void send_walk(struct vector_program *program, unsigned descriptor, int stride, unsigned bound) {
+    send_dimension(program, descriptor, 0, stride, bound);
 }
 
 static void send_bounds(struct vector_program *program, const struct variant *variant, unsigned words) {
@@ -650,4 +656,111 @@ void vector_program_clear(struct vector_program *program) {
     for (unsigned i = 0; i < program->image_count; i++)
         g_free(program->images[i].words);
     *program = (struct vector_program){0};
+}
+
+/* ---- delivered tiles (§4.6) ---- */
+
+static unsigned tile_region(const struct vector_tile *tile) {
+    return (tile->words + VECTOR_TILE_CHUNK - 1) / VECTOR_TILE_CHUNK * VECTOR_TILE_CHUNK;
+}
+
+unsigned vector_tile_footprint(const struct vector_tile *tile) {
+    return (tile->delivered + 1) * tile_region(tile) + tile->period;
+}
+
+static bool tile_suits(const struct vector_kernel *kernel, const struct vector_tile *tile, GError **error) {
+    unsigned inputs = tile->delivered + (tile->period > 0), footprint = vector_tile_footprint(tile);
+    if (kernel->by_row || kernel->inputs != inputs)
+        return fail(error, kernel, "has %u inputs%s, a delivered tile is for an elementwise one of %u", kernel->inputs,
+                    kernel->by_row ? " and works by row" : "", inputs);
+    if (tile->words < 1 || tile->words > FILL_WORDS_MAX || footprint > L1_WORDS_ALL)
+        return fail(error, kernel,
+                    "tiles of %u sub-tiles take %u words of L1, expected at most %d sub-tiles and %d words",
+                    tile->words, footprint, FILL_WORDS_MAX, L1_WORDS_ALL);
+    if (tile->period % VECTOR_TILE_CHUNK && VECTOR_TILE_CHUNK % tile->period)
+        return fail(error, kernel, "an input that repeats after %u words, expected a divisor or multiple of %d",
+                    tile->period, VECTOR_TILE_CHUNK);
+    return true;
+}
+
+static void emit_tile(GArray *words, const struct variant *variant, const struct vector_tile *tile) {
+    unsigned region = tile_region(tile), left = tile->words;
+    if (tile->period)
+        emit(words, (struct vector_word){.op = VECTOR_FILL,
+                                         .ad = fill_descriptor(tile->delivered),
+                                         .l1 = (uint16_t)((tile->delivered + 1) * region)});
+    emit_length(words, GROUP * MIN(left, (unsigned)VECTOR_TILE_CHUNK));
+    emit(words, (struct vector_word){.op = VECTOR_SETMODE, .mode = VECTOR_FLAT});
+    g_array_append_vals(words, variant->once, variant->once_count);
+    if (tile->period)
+        emit(words, (struct vector_word){.op = VECTOR_BAR});
+    for (unsigned at = 0; at < tile->words; at += VECTOR_TILE_CHUNK, left -= VECTOR_TILE_CHUNK) {
+        if (at && left < VECTOR_TILE_CHUNK)
+            emit_length(words, GROUP * left);
+        for (unsigned i = 0; i < tile->delivered; i++)
+            emit_load(words, load_descriptor(i), i + 1, at);
+        if (tile->period)
+            emit_load(words, load_descriptor(tile->delivered), tile->delivered + 1, at % tile->period);
+        g_array_append_vals(words, variant->body, variant->body_count);
+        emit_store(words, variant, at);
+        if (left < VECTOR_TILE_CHUNK)
+            break;
+    }
+    emit(words, (struct vector_word){
+                    .op = VECTOR_DRAIN, .ad = drain_descriptor(variant), .l1 = (uint16_t)(tile->delivered * region)});
+    emit(words, (struct vector_word){.op = VECTOR_HALT});
+}
+
+static void send_tile_static(struct vector_program *program, const struct variant *variant,
+                             const struct vector_tile *tile) {
+    unsigned region = tile_region(tile), chunk = VECTOR_TILE_CHUNK;
+    for (unsigned i = 0; i < tile->delivered; i++) {
+        send_base(program, load_descriptor(i), i * region);
+        send_walk(program, load_descriptor(i), 1, chunk);
+    }
+    if (tile->period) {
+        unsigned repeated = MIN(tile->period, chunk);
+        send_walk(program, fill_descriptor(tile->delivered), WORD_BYTES, tile->period);
+        send_base(program, load_descriptor(tile->delivered), (tile->delivered + 1) * region);
+        send_dimension(program, load_descriptor(tile->delivered), 0, 1, repeated);
+        send_dimension(program, load_descriptor(tile->delivered), 1, 0, chunk / repeated);
+    }
+    send_base(program, store_descriptor(variant), tile->delivered * region);
+    send_walk(program, store_descriptor(variant), 1, chunk);
+    send_walk(program, drain_descriptor(variant), WORD_BYTES, tile->words);
+}
+
+bool vector_tile_build(struct vector_program *program, const struct vector_kernel *kernel,
+                       const struct vector_tile *tile, GError **error) {
+    struct variant variant = {0};
+    const struct vector_job job = {.constants = VECTOR_CONSTANTS_REG};
+    *program = (struct vector_program){.payloads = g_array_new(FALSE, FALSE, sizeof(struct word256))};
+    g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    bool good = tile_suits(kernel, tile, error) && variant_make(&variant, kernel, &job, error);
+    if (good) {
+        emit_tile(words, &variant, tile);
+        good = words->len <= VECTOR_IMEM_WORDS ||
+               fail(error, kernel, "%u words do not fit instruction memory of %d", words->len, VECTOR_IMEM_WORDS);
+    }
+    if (good) {
+        count_image(&program->counts, (const uint32_t *)words->data, words->len);
+        program->counts.words = words->len;
+        program->inputs = kernel->inputs;
+        send_image(program, words, MAX(tile->words_per_flit, 1u));
+        send_tile_static(program, &variant, tile);
+    } else {
+        vector_program_clear(program);
+    }
+    variant_clear(&variant);
+    return good;
+}
+
+void vector_tile_run(struct vector_program *program, const struct vector_tile *tile, uint64_t input, uint64_t result) {
+    struct variant variant = {.inputs = tile->delivered + (tile->period > 0)};
+    if (tile->period)
+        send_base(program, fill_descriptor(tile->delivered), input);
+    send_base(program, drain_descriptor(&variant), result);
+    send(program, &(struct vector_envelope){.op = VECTOR_RUN});
+    program->batches++;
+    program->result_bytes += (uint64_t)tile->words * WORD_BYTES;
 }

@@ -102,3 +102,24 @@ void vector_kernel_clear(struct vector_kernel *kernel);
 bool vector_program_build(struct vector_program *program, const struct vector_kernel *kernel,
                           const struct vector_job *job, GError **error);
 void vector_program_clear(struct vector_program *program);
+
+/* An elementwise kernel on tiles that clusters have drained into L1 (§4.6): one word a sub-tile, results in the same
+ * order. Regions of whole chunks: the delivered tiles, the result, then an input from memory. */
+struct vector_tile {
+    unsigned words;     /* sub-tiles of a tile */
+    unsigned delivered; /* inputs that come from clusters */
+    unsigned period;    /* words of one more input that is filled from memory and repeats; 0: none. Bias: gn words */
+    unsigned words_per_flit;
+};
+
+enum {
+    VECTOR_TILE_CHUNK = 8, /* words of a region are rounded up to it */
+};
+
+/* Image and descriptors; the RUNs come from vector_tile_run. FS_ERROR_RANGE when kernel and tile do not suit. */
+bool vector_tile_build(struct vector_program *program, const struct vector_kernel *kernel,
+                       const struct vector_tile *tile, GError **error);
+/* Appends a RUN with its bases: of the input from memory, if there is one, and of the result. */
+void vector_tile_run(struct vector_program *program, const struct vector_tile *tile, uint64_t input, uint64_t result);
+/* L1 words a tile takes. */
+unsigned vector_tile_footprint(const struct vector_tile *tile);

@@ -192,3 +192,13 @@ bool workload_error(const struct workload *workload, const char *key, GError **e
     va_end(arguments);
     return json_source_error(&workload->source, error, JSON_PLACE_VALUE, key, 0, "%s", text);
 }
+
+char *workload_data_file(const struct workload *workload, const char *key, const char *name) {
+    g_autofree char *beside = json_source_beside(&workload->source, key, name);
+    if (g_file_test(beside, G_FILE_TEST_EXISTS))
+        return g_steal_pointer(&beside);
+    if (g_file_test(name, G_FILE_TEST_EXISTS) || strchr(name, '/'))
+        return g_strdup(name);
+    char *sample = config_find_data(name);
+    return sample ? sample : g_strdup(name);
+}

@@ -53,5 +53,9 @@ json_t *workload_json(const struct workload *workload);
 bool workload_error(const struct workload *workload, const char *key, GError **error, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
+/* The file that the text of a key means: as named, beside the workload's own file, or among the sample data. To be
+ * freed. */
+char *workload_data_file(const struct workload *workload, const char *key, const char *name);
+
 /* The reference page in Markdown, to be freed. */
 char *workload_reference(void);

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "bare_machine.h"
+#include "bench.h"
 #include "noc/traffic.h"
 #include "plain_mesh.h"
 
 enum {
-    REPEATS_MAX = 99,
     DRAIN = 2000,
 };
 
@@ -23,22 +22,6 @@ struct point {
     double rate;
     uint64_t cycles;
 };
-
-static double seconds(clockid_t kind) {
-    struct timespec time;
-    clock_gettime(kind, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
-static double median(double *values, unsigned count) {
-    qsort(values, count, sizeof *values, by_value);
-    return values[count / 2];
-}
 
 /* Time of a run; fills in what it did. */
 static double ours(const struct point *point, unsigned threads, clockid_t kind, struct traffic_result *result) {

@@ -140,7 +140,7 @@ static uint64_t words_without_acc(void) {
 /* The result goes out once, M N elements, instead of once a K chunk: 32 times less at K = 4096. */
 static void claim_I22_simulated(void) {
     struct finished_run finished;
-    run_on_bench(&finished, "one", "gemm:m=32,k=4096,n=32,nk=4", NULL, 1);
+    run_on_bench(&finished, "one", "gemm:m=32,k=4096,n=32,nk=4,transform=upload", NULL, 1);
     uint64_t words = finished.run.system->dram.writes;
     g_assert_cmpuint(finished_counts(&finished, 0).gemms, ==, 32);
     g_assert_cmpuint(words, ==, 32 * 32 / 16);

@@ -304,15 +304,18 @@ static void claim_I39(void) {
     }
 }
 
-/* The drain counts results, not cycles: queues of any depth and latency between accumulator and link give the same
- * bytes, plain and fused. */
+/* The drain counts results, not cycles: an accumulator of any depth, also one that outlasts its own busy flag, and
+ * queues of any depth and latency behind it give the same bytes, plain and fused. */
 static void claim_I40(void) {
     static const char *const shapes[] = {
         "\"noc\": {\"fall_through\": 1}",
         "\"noc\": {\"fall_through\": 3}",
         "\"noc\": {\"fall_through\": 9}",
         "\"cluster\": {\"drain_queue\": 16, \"drain_limit\": 8}",
-        "\"cluster\": {\"drain_queue\": 512, \"drain_limit\": 256}",
+        "\"cluster\": {\"drain_queue\": 2048, \"drain_limit\": 1024}",
+        "\"cluster\": {\"accumulator_latency\": 2}",
+        "\"cluster\": {\"accumulator_latency\": 12}",
+        "\"cluster\": {\"accumulator_latency\": 200}",
         "\"noc\": {\"fall_through\": 12}, \"cluster\": {\"drain_queue\": 16, \"drain_limit\": 4}",
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(shapes); i++)

@@ -10,6 +10,11 @@
     "{\"schema\": \"flitsim.sweep/1\", \"name\": \"small\", \"machine\": \"mesh_2x2\",\n"                              \
     " \"workload\": \"traffic:rate=0.1,cycles=50,warmup=0,drain=500\",\n" rest "}\n"
 
+/* The same with points that take a good part of a second. */
+#define SLOW(rest)                                                                                                     \
+    "{\"schema\": \"flitsim.sweep/1\", \"name\": \"slow\", \"machine\": \"mesh_8x8\",\n"                               \
+    " \"workload\": \"traffic:rate=0.2,cycles=%s,warmup=0,drain=500\",\n" rest "}\n"
+
 #define TWELVE "\"axes\": {\"noc.fifo_depth\": [2, 4, 8, 16], \"workload.rate\": [0.1, 0.2, 0.3]}"
 
 struct bench {
@@ -64,34 +69,50 @@ static void quiet_prints_nothing(struct bench *bench, gconstpointer text) {
     assert_ended(outcome, 0);
 }
 
+static void write_slow(struct bench *bench, const char *cycles) {
+    g_autofree char *text =
+        g_strdup_printf(SLOW("\"axes\": {\"seed\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}"), cycles);
+    g_assert_true(g_file_set_contents(bench->file, text, -1, NULL));
+}
+
 static void failed_points_give_status_1_and_their_reason(struct bench *bench, gconstpointer text) {
     (void)text;
-    struct outcome outcome = RUN("sweep", bench->file, "--out", bench->out, "--time-limit", "0.000001");
+    write_slow(bench, "100000000");
+    struct outcome outcome = RUN("sweep", bench->file, "--out", bench->out, "--time-limit", "0.05");
     g_assert_cmpint(outcome.status, ==, 1);
-    g_assert_nonnull(strstr(outcome.err, "point 0 {\"noc.fifo_depth\":2,\"workload.rate\":0.1"));
-    g_assert_nonnull(strstr(outcome.err, ": timeout: longer than 1e-06 s\n"));
+    g_assert_nonnull(strstr(outcome.err, "point 0 {\"seed\":1}: timeout: longer than 0.05 s\n"));
     g_assert_nonnull(strstr(outcome.err, "and 2 more\n"));
+    g_assert_true(g_str_has_prefix(outcome.out, "slow: 12 points, 0 ok, 12 failed; 12 run now in "));
     outcome_clear(&outcome);
-    assert_ended(RUN("sweep", bench->file, "--out", bench->out), 1);            /* they are not run again … */
-    assert_ended(RUN("sweep", bench->file, "--out", bench->out, "--retry"), 0); /* … unless asked for */
+    static const char *const again[] = {NULL, "--retry"}; /* not run again, unless asked for */
+    static const char *const said[] = {"12 failed; 0 run now", "12 failed; 12 run now"};
+    for (size_t i = 0; i < 2; i++) {
+        outcome = RUN("sweep", bench->file, "--out", bench->out, "--time-limit", "0.05", again[i]);
+        g_assert_cmpint(outcome.status, ==, 1);
+        g_assert_nonnull(strstr(outcome.out, said[i]));
+        outcome_clear(&outcome);
+    }
 }
 
 /* A Ctrl-C ends the sweep in good order; what was stored is there, the rest comes with the same command. */
 static void an_interrupted_sweep_goes_on_where_it_was(struct bench *bench, gconstpointer text) {
     (void)text;
+    write_slow(bench, "20000");
     GSubprocess *process = g_subprocess_new(G_SUBPROCESS_FLAGS_STDERR_SILENCE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE, NULL,
                                             program(), "sweep", bench->file, "--out", bench->out, "-j1", NULL);
     g_assert_nonnull(process);
     g_autofree char *store = g_build_filename(bench->out, "results.db", NULL);
-    while (!g_file_test(store, G_FILE_TEST_EXISTS))
+    for (unsigned waited = 0; !g_file_test(store, G_FILE_TEST_EXISTS); waited++) {
+        g_assert_cmpuint(waited, <, 30000);
         g_usleep(1000);
+    }
     g_subprocess_send_signal(process, SIGINT);
     g_assert_true(g_subprocess_wait(process, NULL, NULL));
     g_assert_true(g_subprocess_get_if_exited(process));
     g_assert_cmpint(g_subprocess_get_exit_status(process), ==, 1);
     g_object_unref(process);
     g_autofree char *said = output_of(RUN("sweep", bench->file, "--out", bench->out));
-    g_assert_true(g_str_has_prefix(said, "small: 12 points, 12 ok, 0 failed; "));
+    g_assert_true(g_str_has_prefix(said, "slow: 12 points, 12 ok, 0 failed; "));
 }
 
 /* ---- wrong input ---- */
@@ -99,10 +120,11 @@ static void an_interrupted_sweep_goes_on_where_it_was(struct bench *bench, gcons
 static void every_complaint_is_a_line_and_nothing_runs(struct bench *bench, gconstpointer text) {
     (void)text;
     struct outcome outcome = RUN("sweep", bench->file, "--out", bench->out);
-    g_autofree char *want = g_strdup_printf(
-        "%s:3:31: axes.noc.fifo_depth[1]: noc.fifo_depth: is 0, expected a whole number 1..65536 flits\n"
-        "%s:3:53: axes.workload.rate[1]: rate: is 7, expected a number 0..1 flits/node/cycle\n",
-        bench->file, bench->file);
+    g_autofree char *want =
+        g_strdup_printf("%s:3:57: axes.workload.rate[1]: rate: is 7, expected a number 0..1 flits/node/cycle\n"
+                        "%s:3:32: axes.noc.fifo_depth[1]: noc.fifo_depth: is 0, expected a whole number 1..65536 "
+                        "flits\n",
+                        bench->file, bench->file);
     g_assert_cmpstr(outcome.err, ==, want);
     g_assert_cmpstr(outcome.out, ==, "");
     g_assert_cmpint(outcome.status, ==, 2);
@@ -126,7 +148,7 @@ static void a_wrong_command_line_is_one_line(struct bench *bench, gconstpointer 
     assert_refused(RUN("sweep", "fifo_depht"),
                    "fifo_depht:1:1: (file): is no file and none of the shipped sweeps, expected perhaps fifo_depth");
     assert_refused(RUN("sweep", bench->file, "--out", "/dev/full"),
-                   "/dev/full:1:1: (file): can't be made, expected a folder for results: File exists");
+                   "/dev/full:1:1: (file): can't be made, expected a folder for results: Not a directory");
     assert_refused(
         RUN("sweep", bench->file, "--out", "/proc/nowhere"),
         "/proc/nowhere:1:1: (file): can't be made, expected a folder for results: No such file or directory");

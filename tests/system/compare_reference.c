@@ -1,13 +1,20 @@
 /* compare_reference FILE...: runs every entry of recordings of the reference machine and prints a line an entry (what,
  * reference, ours, difference), closing with "N entries, N exact, worst X %". Exit status 0 when all are exact, 1 when
- * some differ, 2 when a file cannot be used. -v prints every differing quantity. */
+ * some differ, 2 when a file cannot be used. -v prints every differing quantity; --markdown prints docs/accuracy.md
+ * instead. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "accuracy_page.h"
 #include "analysis/replay_file.h"
 
-static bool verbose;
+struct tally {
+    bool verbose;
+    struct accuracy_page *page; /* NULL: lines */
+    unsigned entries, exact;
+    double worst;
+};
 
 static void print_rows(const struct replay_result *result) {
     for (guint i = 0; i < result->rows->len; i++) {
@@ -22,44 +29,70 @@ static void print_entry(const char *what, const struct replay_result *result) {
     g_autofree char *difference = replay_first_difference(result);
     printf("%s | %s %s | ours %s | %s\n", what, head ? head->what : "-", head ? head->reference : "-",
            head ? head->ours : "-", result->differing ? difference : "0");
-    if (verbose)
-        print_rows(result);
+}
+
+static bool replay_entry(struct tally *tally, const struct replay_file *file, unsigned entry, GError **error) {
+    struct replay_result result;
+    replay_result_init(&result);
+    g_autofree char *what = replay_file_label(file, entry);
+    bool readable = replay_file_run(file, entry, &result, error);
+    if (readable) {
+        tally->entries++;
+        tally->exact += !result.differing;
+        tally->worst = MAX(tally->worst, replay_worst_percent(&result));
+        if (tally->page)
+            accuracy_page_entry(tally->page, what, &result);
+        else
+            print_entry(what, &result);
+        if (!tally->page && tally->verbose)
+            print_rows(&result);
+    }
+    replay_result_clear(&result);
+    return readable;
+}
+
+static bool replay_path(struct tally *tally, const char *path, GError **error) {
+    struct replay_file *file = replay_file_open(path, error);
+    bool good = file && (!tally->page || accuracy_page_file(tally->page, path, replay_file_kind(file), error));
+    for (unsigned e = 0; good && e < replay_file_count(file); e++)
+        good = replay_entry(tally, file, e, error);
+    replay_file_close(file);
+    return good;
+}
+
+static int options(struct tally *tally, int argc, char **argv) {
+    int first = 1;
+    if (first < argc && strcmp(argv[first], "-v") == 0) {
+        tally->verbose = true;
+        first++;
+    } else if (first < argc && strcmp(argv[first], "--markdown") == 0) {
+        tally->page = accuracy_page_new();
+        first++;
+    }
+    return first;
 }
 
 int main(int argc, char **argv) {
-    unsigned entries = 0, exact = 0;
-    double worst = 0;
-    int first = 1;
+    struct tally tally = {0};
+    g_autoptr(GError) error = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (first < argc && strcmp(argv[first], "-v") == 0) {
-        verbose = true;
-        first++;
-    }
+    int first = options(&tally, argc, argv);
     if (first >= argc) {
-        fprintf(stderr, "usage: compare_reference [-v] FILE...\n");
+        fprintf(stderr, "usage: compare_reference [-v | --markdown] FILE...\n");
         return 2;
     }
-    for (int i = first; i < argc; i++) {
-        g_autoptr(GError) error = NULL;
-        struct replay_file *file = replay_file_open(argv[i], &error);
-        for (unsigned e = 0; file && !error && e < replay_file_count(file); e++) {
-            struct replay_result result;
-            replay_result_init(&result);
-            g_autofree char *what = replay_file_label(file, e);
-            if (replay_file_run(file, e, &result, &error)) {
-                entries++;
-                exact += !result.differing;
-                worst = MAX(worst, replay_worst_percent(&result));
-                print_entry(what, &result);
-            }
-            replay_result_clear(&result);
-        }
-        replay_file_close(file);
-        if (error) {
-            fprintf(stderr, "%s\n", error->message);
-            return 2;
-        }
+    bool good = true;
+    for (int i = first; good && i < argc; i++)
+        good = replay_path(&tally, argv[i], &error);
+    if (!good || (tally.page && !accuracy_page_end(tally.page, &error))) {
+        fprintf(stderr, "%s\n", error->message);
+        return 2;
     }
-    printf("%u entries, %u exact, worst %.4g %%\n", entries, exact, worst);
-    return exact == entries ? 0 : 1;
+    if (tally.page) {
+        accuracy_page_print(tally.page, stdout);
+        accuracy_page_free(tally.page);
+    } else {
+        printf("%u entries, %u exact, worst %.4g %%\n", tally.entries, tally.exact, tally.worst);
+    }
+    return tally.exact == tally.entries ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* The interlink: cycles of crossings (noc-and-memory §10.9, §14 rows 23, 23a, 23b, 24, 29), its faults and hazards, and
  * the deadlocks that exist by construction (§12.2 rows 10, 15, 16). */
 #include "line_bench.h"
+#include "units/deadlock.h"
 
 enum {
     FINAL = 0x11, /* (1,1) of the far mesh */
@@ -325,6 +326,22 @@ static void second_ring_is_lost(void) {
 
 /* ---- deadlocks ---- */
 
+/* The report on mesh 0 has this diagnosis (may be NULL), a circle of so many waits, and a wait for `what`. */
+static void assert_stopped(const struct line_bench *bench, const char *id, unsigned circle, const char *what) {
+    struct deadlock_report report;
+    bool found = false;
+    deadlock_report_init(&report, bench->mesh[0].system, bench->last, bench->now);
+    g_assert_cmpstr(report.id, ==, id);
+    g_assert_cmpuint(report.circle, ==, circle);
+    for (guint w = 0; w < report.waits->len; w++)
+        found |= strstr(((const struct deadlock_wait *)g_ptr_array_index(report.waits, w))->what, what) != NULL;
+    if (!found) {
+        g_autofree char *text = deadlock_report_text(&report);
+        g_test_fail_printf("no wait for \"%s\" in:\n%s", what, text);
+    }
+    deadlock_report_clear(&report);
+}
+
 static void overlap(struct line_bench *bench, bool per_source) {
     line_bench_open(bench, 2);
     bench->machine.interlink.per_source = per_source;
@@ -341,6 +358,7 @@ static void overlapping_bursts_stand_still(void) {
     g_assert_cmpuint(line_count(&bench, 0, LOG_BEATS), ==, 0);
     g_assert_false(line_quiet(bench.line));
     g_assert_cmpuint(mesh_held(&bench.mesh[0].system->mesh), ==, 18 - line_count(&bench, 0, LOG_TAKEN));
+    assert_stopped(&bench, "il.encap_interleave", 2, "which collects a burst of (1,1), to take a flit of (2,1)");
     line_bench_close(&bench);
 }
 
@@ -363,6 +381,7 @@ static void oversize_packet_never_leaves(void) {
     g_assert_cmpuint(line_hazard_count(bench.line, "il.too_long"), ==, 1);
     g_assert_cmpuint(line_count(&bench, 0, LOG_BEATS), ==, 0);
     g_assert_false(line_quiet(bench.line));
+    assert_stopped(&bench, "il.too_long", 0, "credit for a packet of 9 beats to mesh 1: it has 8");
     line_bench_close(&bench);
 }
 
@@ -376,6 +395,7 @@ static void disabled_in_a_remote_move(void) {
     g_assert_cmpuint(line_count(&bench, 1, LOG_LANDED), <, 16);
     g_assert_cmpuint(line_count(&bench, 0, LOG_BUSY_ENDS), ==, 0);
     g_assert_true(mover_busy(&bench.mesh[0].system->mover));
+    assert_stopped(&bench, NULL, 0, "being enabled again");
     g_assert_false(line_quiet(bench.line));
     line_bench_close(&bench);
 }

@@ -7,8 +7,10 @@
  * the pipeline would have seen. */
 #pragma once
 
+#include "memory/walker.h"
 #include "model/account.h"
 #include "model/isa/cluster.h"
+#include "model/isa/tensor.h"
 #include "model/numeric/fp22.h"
 #include "model/numeric/mxfp7.h"
 #include "units/unit.h"
@@ -16,7 +18,6 @@
 enum {
     BANK_ENTRIES = 256,
     TILE_LANES = 16,
-    DRAIN_RING = 512, /* words on their way to and in the drain queue; power of two */
     BURST_WORDS_MAX = 16,
     ACC_LOG = 8,
     REUSE_DEPTH = 4, /* commands at this distance or less see the value before the earlier one (§3.4) */
@@ -27,8 +28,6 @@ enum {
     ISSUE_TO_COUNT = 4,    /* ADD_EMIT issued in i is in d_out from i+4 */
     ISSUE_TO_COMMAND = 20, /* partial leaves the chain, accumulator command */
     COMMAND_BUSY = 11,     /* accumulator busy y .. y+11 */
-    COMMAND_TO_EMIT = 8,   /* EMIT, ADD_EMIT and the high half of SEND pushed to the drain queue */
-    COMMAND_TO_SEND = 7,   /* low half of SEND */
 };
 
 enum cluster_cause {
@@ -166,6 +165,9 @@ struct cluster {
     uint16_t led[256], followed[256], reported[256];
     bool gathering; /* as leader: the descriptor waits for the peers */
     bool reporting; /* as follower: the report waits for the signal register */
+    /* tensor fill (§10.1) */
+    struct walker tensors[TENSOR_DESCRIPTORS];
+    unsigned tensor_next, tensor_end; /* entries of the running TFILL still to be asked for */
     /* sweep */
     struct sweep sweep;
     cycle_t emit_times[8];
@@ -182,7 +184,8 @@ struct cluster {
     uint64_t d_pop;
     int64_t d_out;
     uint16_t d_got;
-    struct drain_word *ring;
+    struct drain_word *ring; /* words on their way to and in the drain queue */
+    unsigned ring_words;     /* a power of two */
     uint64_t ring_in, ring_pushed, ring_out;
     struct destination destination;
     struct burst_bank bank[2];
@@ -263,6 +266,9 @@ void rendezvous_step(struct cluster *cluster);
 /* True if the signal was a report of a follower. */
 bool rendezvous_report(struct cluster *cluster, const struct flit *flit);
 void sequencer_request(struct cluster *cluster);
+/* tensor.c (§10.1) */
+void tensor_describe(struct cluster *cluster, const struct word256 *payload);
+void tensor_step(struct cluster *cluster);
 /* accumulator.c: commands (§5) */
 void acc_block(struct cluster *cluster, uint32_t address, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                bool load, cycle_t command);
@@ -280,8 +286,14 @@ void drain_check_format(struct cluster *cluster, bool fused, cycle_t now);
 void drain_latch(struct cluster *cluster, cycle_t now);
 void drain_issue_step(struct cluster *cluster, const struct cluster_flags *flags);
 void collector_step(struct cluster *cluster, const struct cluster_flags *flags, bool taken);
-bool write_port_idle(const struct cluster *cluster);
-bool drain_idle(const struct cluster *cluster);
+static inline bool drain_idle(const struct cluster *cluster) {
+    return !cluster->issuing && cluster->d_out == 0 && !cluster->barrier;
+}
+
+static inline bool write_port_idle(const struct cluster *cluster) {
+    return !cluster->bank[cluster->collecting].count && cluster->sender == SENDER_IDLE &&
+           cluster->write_port == FLIT_NONE;
+}
 /* peer.c (§4) */
 void peer_pop(struct cluster *cluster, const struct flit *flit, cycle_t now);
 void peer_step(struct cluster *cluster, const struct cluster_flags *flags, bool was_in_burst);

@@ -2,12 +2,12 @@
 #include "units/cluster/cluster.h"
 
 static struct drain_word *ring_at(struct cluster *cluster, uint64_t n) {
-    return &cluster->ring[n % DRAIN_RING];
+    return &cluster->ring[n & (cluster->ring_words - 1)];
 }
 
 /* A result that reaches the drain queue in cycle `push`; calls come in push order. */
 void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle_t push) {
-    if (cluster->ring_in - cluster->ring_out == DRAIN_RING) { /* only with counters that a DRAIN has zeroed */
+    if (cluster->ring_in - cluster->ring_out == cluster->ring_words) { /* only with counters that a DRAIN has zeroed */
         hazard_report(cluster->hazards, "cluster.drain_over_fused", push, cluster->name,
                       "results no longer counted fill the drain queue: one is lost");
         return;
@@ -15,15 +15,6 @@ void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle
     struct drain_word *word = ring_at(cluster, cluster->ring_in++);
     word->push = push;
     word->data = *data;
-}
-
-bool drain_idle(const struct cluster *cluster) {
-    return !cluster->issuing && cluster->d_out == 0 && !cluster->barrier;
-}
-
-bool write_port_idle(const struct cluster *cluster) {
-    return !cluster->bank[cluster->collecting].count && cluster->sender == SENDER_IDLE &&
-           cluster->write_port == FLIT_NONE;
 }
 
 /* Start pulse of an emitting sweep or a plain drain: the counters show 0 from the next cycle. */
@@ -121,19 +112,19 @@ static void start_pulse(struct cluster *cluster, const struct cluster_flags *fla
 
 static void decide(struct cluster *cluster, cycle_t now) {
     uint32_t address = cluster->drain_next++ & (cluster->params->tiles - 1);
-    cycle_t command = now + 1;
+    cycle_t command = now + 1, result = command + cluster->params->accumulator_latency;
     cluster->last_decision = now;
     if (cluster->send_format) {
         struct word256 granules[2];
         acc_send(cluster, address, granules, command);
-        drain_queue_push(cluster, &granules[0], command + COMMAND_TO_SEND);
-        drain_queue_push(cluster, &granules[1], command + COMMAND_TO_EMIT);
+        drain_queue_push(cluster, &granules[0], result - 1);
+        drain_queue_push(cluster, &granules[1], result);
         cluster->d_out += 2;
     } else {
         struct word256 out;
         acc_emit(cluster, address, &out, command);
         cluster->counts.emit++;
-        drain_queue_push(cluster, &out, command + COMMAND_TO_EMIT);
+        drain_queue_push(cluster, &out, result);
         cluster->d_out++;
     }
     cluster->busy_until = command + COMMAND_BUSY;

@@ -56,6 +56,17 @@ static void check_fill(struct cluster *cluster, cycle_t now) {
                           "a shared FILL names its own node as a peer: nobody asks memory");
 }
 
+/* The two instructions that the what-if adds. */
+static void take_tensor(struct cluster *cluster, const struct unit_io *io) {
+    if (cluster->inst_op == TENSOR_DESCRIBE)
+        tensor_describe(cluster, &io->inst->payload);
+    if (cluster->inst_op != TENSOR_FILL)
+        return;
+    cluster->state = SEQUENCER_FILL;
+    cluster->tensor_next = 0;
+    cluster->tensor_end = MAX(cluster->inst.n, 1u);
+}
+
 static void take(struct cluster *cluster, struct unit_io *io) {
     static const enum sequencer_state states[] = {SEQUENCER_CLOSING, SEQUENCER_FILL, SEQUENCER_GEMM, SEQUENCER_DRAIN};
     io->take = true;
@@ -63,11 +74,15 @@ static void take(struct cluster *cluster, struct unit_io *io) {
     cluster->started = cluster->leave = CYCLE_NEVER;
     cluster->completed = 0;
     cluster->state = cluster->inst_op <= CLUSTER_DRAIN ? states[cluster->inst_op] : SEQUENCER_CLOSING;
+    if (cluster->params->tensor_fill)
+        take_tensor(cluster, io);
     if (cluster->state == SEQUENCER_CLOSING) /* an unknown opcode: d = i + 1 */
         cluster->leave = io->now - 1;
     if (cluster->state != SEQUENCER_FILL)
         return;
     check_fill(cluster, io->now);
+    if (cluster->inst_op == TENSOR_FILL)
+        return;
     if (cluster->params->rendezvous && cluster->inst.npeer)
         rendezvous_begin(cluster);
     else if (asks_memory(cluster))
@@ -123,7 +138,8 @@ static void retire(struct cluster *cluster, struct unit_io *io) {
 
 static void count_instruction(struct cluster *cluster) {
     struct cluster_counts *counts = &cluster->counts;
-    counts->fills += cluster->inst_op == CLUSTER_FILL;
+    counts->fills +=
+        cluster->inst_op == CLUSTER_FILL || (cluster->params->tensor_fill && cluster->inst_op == TENSOR_FILL);
     counts->gemms += cluster->inst_op == CLUSTER_GEMM;
     counts->drains += cluster->inst_op == CLUSTER_DRAIN;
 }

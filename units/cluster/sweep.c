@@ -58,7 +58,9 @@ void sweep_prepare(struct cluster *cluster, cycle_t now) {
 static const struct mxfp7_entry *operand(struct cluster *cluster, unsigned side, unsigned bank, unsigned number,
                                          cycle_t now) {
     unsigned size = side ? cluster->params->l1_b : cluster->params->l1_a;
-    unsigned entry = (bank * BANK_ENTRIES + number % BANK_ENTRIES) % size;
+    unsigned entry = bank * BANK_ENTRIES + number % BANK_ENTRIES;
+    if (entry >= size)
+        entry %= size;
     if (!bit_test(cluster->written[side], entry))
         hazard_report(cluster->hazards, "cluster.l1_unwritten", now, cluster->name,
                       "a sweep reads entry %u of side %c, which was never written", entry, side ? 'B' : 'A');
@@ -80,9 +82,10 @@ static void count_emit(struct cluster *cluster, cycle_t now) {
 static void issue_forward(struct cluster *cluster, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                           cycle_t now) {
     struct word256 granules[2];
+    cycle_t result = now + ISSUE_TO_COMMAND + cluster->params->accumulator_latency;
     acc_forward(cluster, a, b, granules);
-    drain_queue_push(cluster, &granules[0], now + ISSUE_TO_COMMAND + COMMAND_TO_SEND);
-    drain_queue_push(cluster, &granules[1], now + ISSUE_TO_COMMAND + COMMAND_TO_EMIT);
+    drain_queue_push(cluster, &granules[0], result - 1);
+    drain_queue_push(cluster, &granules[1], result);
     count_emit(cluster, now);
     count_emit(cluster, now);
     cluster->counts.forwarded++;
@@ -110,7 +113,7 @@ static void issue(struct cluster *cluster, cycle_t now) {
         cluster->counts.add_emit++;
         cluster->counts.saturated += fp22_tile_emit(cluster->tile[address], cluster->params->accumulator_bits, &out);
         count_emit(cluster, now);
-        drain_queue_push(cluster, &out, now + ISSUE_TO_COMMAND + COMMAND_TO_EMIT);
+        drain_queue_push(cluster, &out, now + ISSUE_TO_COMMAND + cluster->params->accumulator_latency);
     } else {
         cluster->counts.add++;
     }

@@ -15,17 +15,18 @@
 #include "units/vector/way_out.h"
 
 enum {
-    TYPE_CODE = 0x5643,    /* "VC" */
-    BUFFERS = 2,           /* published in the capabilities register (§7.1) */
-    FETCH_CYCLES = 3,      /* x = f + 3 */
-    RUN_TO_EXECUTE = 3,    /* a + 1 -> a + 4 */
-    RETIRE_BEHIND = 3,     /* d = h + 3 and e + 3 */
-    GATHER_PERIOD = 4,     /* words of a chain come every four cycles */
-    REQUEST_CHECK = 5,     /* a walk's length is looked at in g + 5 */
-    REQUEST_FIRST = 6,     /* first word put, or read for a drain, in g + 6 */
-    DRAIN_READ = 2,        /* a word read in t is put in t + 2 at the earliest */
-    IMEM_WORDS_MAX = 8,    /* instruction words that fill a payload (§7.3) */
-    FOOTPRINT_CLEAN = 320, /* words a kernel could touch without the defect measured on a card (§7.10) */
+    TYPE_CODE = 0x5643,       /* "VC" */
+    BUFFERS = 2,              /* published in the capabilities register (§7.1) */
+    FETCH_CYCLES = 3,         /* x = f + 3 */
+    RUN_TO_EXECUTE = 3,       /* a + 1 -> a + 4 */
+    RETIRE_BEHIND = 3,        /* d = h + 3 and e + 3 */
+    KERNEL_LONGEST = 1 << 22, /* cycles after which a kernel that only computes counts as one that never ends */
+    GATHER_PERIOD = 4,        /* words of a chain come every four cycles */
+    REQUEST_CHECK = 5,        /* a walk's length is looked at in g + 5 */
+    REQUEST_FIRST = 6,        /* first word put, or read for a drain, in g + 6 */
+    DRAIN_READ = 2,           /* a word read in t is put in t + 2 at the earliest */
+    IMEM_WORDS_MAX = 8,       /* instruction words that fill a payload (§7.3) */
+    FOOTPRINT_CLEAN = 320,    /* words a kernel could touch without the defect measured on a card (§7.10) */
 };
 
 struct core;
@@ -75,6 +76,7 @@ struct core {
     uint16_t pc;
     struct loop loop;
     cycle_t executed; /* x */
+    uint64_t moves;   /* instruction words executed, in a kernel not older than KERNEL_LONGEST: its progress */
     uint16_t executed_pc;
     struct vector_word words[CHAIN_STAGES];
     struct lane_work work;
@@ -732,6 +734,7 @@ static void (*const execute_op[VECTOR_OPS])(struct core *core, cycle_t now) = {
 static void execute(struct core *core, struct unit_io *io) {
     core->executed = io->now;
     core->executed_pc = core->pc;
+    core->moves += io->now - core->offered < KERNEL_LONGEST;
     tell(core, VECTOR_EVENT_EXECUTE, io->now, core->pc);
     vector_word_decode(imem_read(core, core->pc, io->now), &core->words[0]);
     core->pc = (core->pc + 1) % VECTOR_IMEM_WORDS;
@@ -821,6 +824,10 @@ static void report(const void *unit, struct unit_report *report) {
                                    .instructions = core->instructions};
 }
 
+static uint64_t progress(const void *unit) {
+    return ((const struct core *)unit)->moves;
+}
+
 /* The sequencer's state in words, by the cause its cycles go to. */
 static const char *const waits[VECTOR_CAUSES] = {
     [VECTOR_CAUSE_REGISTERS] = "outstanding writes of a register it names",
@@ -905,5 +912,6 @@ const struct unit_type unit_type_vector = {
     .debug_register = debug_register,
     .report = report,
     .waits_for = waits_for,
+    .progress = progress,
     .digest = digest,
 };
