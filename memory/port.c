@@ -628,7 +628,7 @@ static void store_staged(struct mem_port *port, struct write_slot *slot, cycle_t
         return;
     uint64_t at = slot->address + port->words_accepted * (uint64_t)WORD_BYTES;
     port->stage->words[(at & bit_mask(32)) / WORD_BYTES % port->stage->count] =
-        slot->words[port->words_accepted % SLOT_WORDS];
+        slot->words[port->words_accepted % port->slot_words];
     port->stage->writes_served++;
     if (++port->words_accepted == slot->expected) {
         port->writer = WRITER_WAIT;

@@ -246,7 +246,7 @@ void system_free(struct system *system) {
         return;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
-    for (unsigned i = 0; system->adapters && i < system->machine->unit_count; i++)
+    for (unsigned i = 0; system->adapters && i < system->endpoint_count; i++)
         if (system->adapters[i]) {
             l2_clear(system->adapters[i]);
             g_free(system->adapters[i]);
