@@ -136,7 +136,16 @@ static bool check_sum(const struct account *account, const char *name, uint64_t 
     return false;
 }
 
-static json_t *build_unit(const struct run *run, const struct endpoint *endpoint, const struct account *account) {
+static json_t *build_adapter(const struct l2_adapter *adapter) {
+    json_t *object = json_object();
+    put_count(object, "served_words", adapter->served);
+    put_count(object, "written_words", adapter->taken);
+    put_count(object, "forwarded_requests", adapter->forwarded);
+    return object;
+}
+
+static json_t *build_unit(const struct run *run, const struct endpoint *endpoint, const struct account *account,
+                          const struct l2_adapter *adapter) {
     struct unit_report report;
     json_t *unit = json_object();
     endpoint->type->report(endpoint->unit, &report);
@@ -146,6 +155,8 @@ static json_t *build_unit(const struct run *run, const struct endpoint *endpoint
     put_count(unit, "y", endpoint->y);
     put(unit, "cycles", build_causes(account, report.causes, report.cause_count));
     put_count(unit, "instructions", report.instructions);
+    if (adapter)
+        put(unit, "l2", build_adapter(adapter));
     put_count(unit, "busy", run->cycles - account->cycles[0]);
     put_count(unit, "link_refused", endpoint->counts.blocked);
     return unit;
@@ -157,7 +168,7 @@ static bool add_units(json_t *units, const struct run *run, unsigned mesh, GErro
         const struct endpoint *endpoint = &system->endpoints[i];
         if (!check_sum(&system->unit_accounts[i], endpoint->name, run->cycles, error))
             return false;
-        json_t *unit = build_unit(run, endpoint, &system->unit_accounts[i]);
+        json_t *unit = build_unit(run, endpoint, &system->unit_accounts[i], system->adapters[i]);
         put_mesh(unit, run, mesh);
         json_array_append_new(units, unit);
     }
@@ -267,23 +278,17 @@ static bool check_links(const struct router_figures *router, bool whole, uint64_
     return true;
 }
 
-static bool check_routers(const struct mesh *mesh, uint64_t cycles, GError **error) {
-    for (unsigned i = 0; i < mesh_router_count(mesh); i++) {
-        struct router_figures router = mesh_figures(mesh, i);
-        if (!check_links(&router, !mesh->flex, cycles, error))
-            return false;
-    }
-    return true;
-}
-
-static void add_routers(json_t *routers, const struct run *run, unsigned mesh) {
+static bool add_routers(json_t *routers, const struct run *run, unsigned mesh, GError **error) {
     const struct mesh *network = &mesh_at(run, mesh)->mesh;
     for (unsigned i = 0; i < mesh_router_count(network); i++) {
         struct router_figures router = mesh_figures(network, i);
+        if (!check_links(&router, !network->flex, run->settled_cycles, error))
+            return false;
         json_t *object = build_router(&router, !network->flex, run->settled_cycles);
         put_mesh(object, run, mesh);
         json_array_append_new(routers, object);
     }
+    return true;
 }
 
 /* The distribution in bins [low, high, count] that grow with the value, eight to a doubling; those that are empty are
@@ -556,7 +561,7 @@ static void put_fact(json_t *root, const struct run_fact *fact) {
         put_number(into, key, fact->number);
         break;
     case FACT_FLAG:
-        put(into, key, json_boolean(fact->count != 0));
+        put(into, key, json_boolean(fact->count));
         break;
     case FACT_TEXT:
         put_text(into, key, fact->text);
@@ -606,6 +611,8 @@ static void feed_system(GChecksum *checksum, const struct system *system) {
         const struct endpoint *endpoint = &system->endpoints[i];
         endpoint->type->digest(endpoint->unit, feed, checksum);
         feed(checksum, &endpoint->counts, sizeof endpoint->counts);
+        if (system->adapters[i])
+            feed(checksum, system->adapters[i]->lines, system->adapters[i]->line_count * WORD_BYTES);
     }
     for (unsigned p = 0; p < system->agent.port_count; p++)
         feed(checksum, &system->agent.ports[p].counts, sizeof system->agent.ports[p].counts);
@@ -688,9 +695,7 @@ static bool put_meshes(json_t *root, const struct run *run, GError **error) {
         put(root, "links", links);
     for (unsigned m = 0; fine && m < mesh_count(run); m++) {
         fine = add_units(units, run, m, error) && add_ports(ports, run, m, error) &&
-               check_routers(&mesh_at(run, m)->mesh, run->settled_cycles, error) &&
-               check_flits(run, mesh_at(run, m), error);
-        add_routers(routers, run, m);
+               add_routers(routers, run, m, error) && check_flits(run, mesh_at(run, m), error);
         add_hazards(hazards, run, m);
         if (links)
             add_links(links, run, m);

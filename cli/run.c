@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/dram_trace.h"
 #include "analysis/listing.h"
 #include "analysis/recorder.h"
 #include "analysis/result.h"
@@ -14,7 +15,7 @@
 
 struct options {
     char **sets;
-    char *out;
+    char *out, *dram_trace;
     gboolean json, quiet, strict, profile;
     gint64 seed, interval;
     gboolean trace, trace_flits;
@@ -147,20 +148,25 @@ static bool check_observed(const struct run *run, GError **error) {
 
 static int run_workload(const struct options *options, struct machine *machine, const struct workload *workload) {
     struct run run;
+    struct dram_trace trace;
     GError *error = NULL;
+    dram_trace_init(&trace);
     run_init(&run, machine, workload);
     run.seed = (uint64_t)options->seed;
     run.strict = options->strict;
+    run.memory_watch = options->dram_trace ? &trace.watch : NULL;
     run.profiled = options->profile;
     struct lookers lookers = {0};
     bool fine = (!workload->type->adjust || workload->type->adjust(workload, machine, &error)) &&
                 open_lookers(options, &run, &lookers, &error) && workload->type->run(&run, &error) &&
-                check_observed(&run, &error);
+                check_observed(&run, &error) &&
+                (!options->dram_trace || dram_trace_write(&trace, options->dram_trace, &error));
     int status = fine ? report(options, &run, &lookers, &error) : cli_fail(error);
     error = NULL;
     if (!close_lookers(options, &lookers, &error))
         status = cli_fail(error);
     run_clear(&run);
+    dram_trace_clear(&trace);
     return status;
 }
 
@@ -195,6 +201,8 @@ int command_run(int argc, char **argv) {
         {"json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print the result and nothing else", NULL},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &options.seed, "Seed of generated data (1)", "N"},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Any hazard ends the run and fails it", NULL},
+        {"dram-trace", 0, 0, G_OPTION_ARG_FILENAME, &options.dram_trace, "Write every burst the memory takes here",
+         "FILE"},
         {"profile", 'p', 0, G_OPTION_ARG_NONE, &options.profile, "List the vector kernels with the cycles of each word",
          NULL},
         {"interval", 0, 0, G_OPTION_ARG_INT64, &options.interval, "Add activity per N cycles to the result", "N"},
@@ -231,5 +239,6 @@ int command_run(int argc, char **argv) {
     }
     g_strfreev(options.sets);
     g_free(options.out);
+    g_free(options.dram_trace);
     return status;
 }

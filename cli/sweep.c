@@ -212,11 +212,13 @@ static int sweep_file(const char *name, const struct sweep_command *command) {
     return status;
 }
 
-/* GLib takes "-j 2" but not "-j2", which everybody writes. The text lives as long as the program. */
-static void split_jobs(int argc, char **argv) {
+/* GLib takes "-j 2" but not "-j2", which everybody writes. The new text, to be freed after the arguments were read. */
+static char *split_jobs(int argc, char **argv) {
+    int last = 0;
     for (int i = 1; i < argc && !g_str_equal(argv[i], "--"); i++)
         if (g_str_has_prefix(argv[i], "-j") && g_ascii_isdigit(argv[i][2]))
-            argv[i] = g_strconcat("--jobs=", argv[i] + 2, NULL);
+            last = i; /* of several the last counts; the others stay as they are and are refused */
+    return last ? argv[last] = g_strconcat("--jobs=", argv[last] + 2, NULL) : NULL;
 }
 
 int command_sweep(int argc, char **argv) {
@@ -232,7 +234,8 @@ int command_sweep(int argc, char **argv) {
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &command.quiet, "Print nothing but errors", NULL},
         G_OPTION_ENTRY_NULL,
     };
-    split_jobs(argc, argv);
+    g_autofree char *jobs = split_jobs(argc, argv);
+    (void)jobs;
     if (!cli_options(&argc, &argv, entries, "SWEEP",
                      "Runs every point of a sweep that has no result yet and keeps the results in DIR/results.db.\n"
                      "SWEEP is a file or the name of a shipped sweep.",

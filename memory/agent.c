@@ -185,12 +185,13 @@ void agent_join_line(struct agent *agent, const struct machine *machine, struct 
     unsigned count = agent->port_count + 2; /* ports, host window, mover */
     agent->interlink = interlink;
     for (unsigned p = 0; p < agent->port_count; p++)
-        agent->ports[p].mesh = interlink->mesh;
+        port_set_mesh(&agent->ports[p], interlink->mesh);
     splitter_init(&agent->splitter, agent->requesters[count - 1], interlink);
     agent->requesters[count - 1] = &agent->splitter.requester;
     agent->requesters[count++] = &agent->incoming;
     path_free(agent->path);
     agent->path = path_new(machine, agent->dram, agent->requesters, count);
+    path_set_mesh(agent->path, interlink->mesh);
 }
 
 void agent_clear(struct agent *agent) {
@@ -253,6 +254,8 @@ void agent_step(struct agent *agent, cycle_t now) {
     if (agent->interlink)
         step_line(agent, now);
     for (unsigned p = 0; p < agent->port_count; p++) {
+        if (port_sleeps(&agent->ports[p]))
+            continue;
         port_step(&agent->ports[p], now, own == (int)p || injected == (int)p);
         pending |= !port_quiet(&agent->ports[p]);
     }

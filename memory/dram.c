@@ -14,16 +14,17 @@ void dram_clear(struct dram *dram) {
 }
 
 static struct dram_page *page_at(struct dram *dram, uint64_t number, bool create) {
-    if (dram->last_page && dram->last_number == number)
-        return dram->last_page;
+    unsigned place = number % DRAM_RECENT;
+    if (dram->recent[place].page && dram->recent[place].number == number)
+        return dram->recent[place].page;
     struct dram_page *page = g_hash_table_lookup(dram->pages, &number);
     if (!page && create) {
         page = g_new0(struct dram_page, 1);
         g_hash_table_insert(dram->pages, g_memdup2(&number, sizeof number), page);
     }
     if (page) {
-        dram->last_number = number;
-        dram->last_page = page;
+        dram->recent[place].number = number;
+        dram->recent[place].page = page;
     }
     return page;
 }

@@ -9,16 +9,21 @@
 
 #include "model/word.h"
 
+enum {
+    DRAM_PAGE_WORDS = 128, /* 4 KB */
+    DRAM_RECENT = 32,
+};
+
 struct dram {
     uint64_t size;     /* bytes; every address is taken modulo this */
     GHashTable *pages; /* page number to struct dram_page */
-    uint64_t last_number;
-    struct dram_page *last_page; /* the page of the last access: bursts stay inside one */
-    uint64_t reads, writes;      /* words */
-};
-
-enum {
-    DRAM_PAGE_WORDS = 128, /* 4 KB */
+    /* Pages of the last accesses, by the lowest bits of their numbers: bursts stay inside one, and several take turns.
+     */
+    struct {
+        uint64_t number;
+        struct dram_page *page;
+    } recent[DRAM_RECENT];
+    uint64_t reads, writes; /* words */
 };
 
 struct dram_page {

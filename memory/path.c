@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "memory/crossing.h"
+#include "memory/dram_pipeline.h"
 #include "memory/dram_timing.h"
 #include "memory/stage.h"
 
@@ -61,8 +62,8 @@ struct ring_of_bursts {
 struct converged {
     struct channel channel;
     struct direction reads, writes;
-    uint8_t presented[REQUESTERS_MAX]; /* choice kept until granted */
-    bool busy[REQUESTERS_MAX];         /* read burst in flight */
+    uint8_t presented[REQUESTERS_MAX];  /* choice kept until granted */
+    unsigned reads_out[REQUESTERS_MAX]; /* read bursts in flight */
     struct crossing read_addresses, write_addresses, write_data, read_data, responses;
     struct burst read_address_ring[CROSSING_RING], write_address_ring[CROSSING_RING];
     struct beat write_ring[CROSSING_RING], read_ring[CROSSING_RING];
@@ -86,8 +87,10 @@ struct mem_path {
     struct dram *dram;
     struct mem_requester **requesters;
     unsigned count;
-    struct channel *channels; /* per-port */
-    struct converged *shared; /* converged */
+    unsigned reads_in_flight;        /* of a requester */
+    struct dram_pipeline *pipelines; /* instead of channels: one, or one a requester */
+    struct channel *channels;        /* per-port */
+    struct converged *shared;        /* converged */
     const struct path_watch *watch;
 };
 
@@ -109,6 +112,28 @@ static inline bool bursts_empty(const struct ring_of_bursts *ring) {
     return ring->in == ring->out;
 }
 
+static unsigned pipeline_count(const struct mem_path *path) {
+    return !path->pipelines ? 0 : path->attachment == MEMORY_PER_PORT ? path->count : 1;
+}
+
+/* At the shared channel the arbiter keeps each requester to its reads. */
+static void add_pipelines(struct mem_path *path, const struct memory_params *memory) {
+    bool shared = path->attachment == MEMORY_CONVERGED;
+    path->pipelines = g_new0(struct dram_pipeline, path->count);
+    for (unsigned p = 0; p < pipeline_count(path); p++)
+        dram_pipeline_init(&path->pipelines[p], memory, shared ? PIPELINE_BURSTS : path->reads_in_flight);
+}
+
+static void note_burst(const struct mem_path *path, bool writes, uint64_t address, unsigned words, cycle_t now) {
+    const struct path_watch *watch = path->watch;
+    if (!watch)
+        return;
+    if (writes && watch->write_address)
+        watch->write_address(watch->self, address, now);
+    if (watch->burst)
+        watch->burst(watch->self, writes, address, words, now);
+}
+
 struct mem_path *path_new(const struct machine *machine, struct dram *dram, struct mem_requester **requesters,
                           unsigned count) {
     g_assert(count <= REQUESTERS_MAX);
@@ -119,7 +144,10 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
                               .fall_through = machine->noc.fall_through,
                               .dram = dram,
                               .requesters = g_memdup2(requesters, count * sizeof *requesters),
-                              .count = count};
+                              .count = count,
+                              .reads_in_flight = MAX(memory->reads_in_flight, 1)};
+    if (memory->pipelined)
+        add_pipelines(path, memory);
     if (path->attachment == MEMORY_PER_PORT) {
         path->ratio = 1;
         path->channels = g_new0(struct channel, count);
@@ -156,6 +184,8 @@ void path_watch(struct mem_path *path, const struct path_watch *watch) {
 void path_free(struct mem_path *path) {
     if (!path)
         return;
+    for (unsigned p = 0; p < pipeline_count(path); p++)
+        dram_pipeline_clear(&path->pipelines[p]);
     for (unsigned r = 0; path->channels && r < path->count; r++)
         dram_timing_clear(&path->channels[r].timing);
     if (path->shared) {
@@ -163,6 +193,7 @@ void path_free(struct mem_path *path) {
         stage_free(path->shared->stage);
     }
     g_free(path->requesters);
+    g_free(path->pipelines);
     g_free(path->channels);
     g_free(path->shared);
     g_free(path);
@@ -188,6 +219,7 @@ static bool channel_step(struct mem_path *path, struct channel *channel, struct 
         requester->read_accepted = channel->reading = true;
         channel->read = (struct burst){.address = requester->read_address, .words = requester->read_words};
         channel->words_read = 0;
+        note_burst(path, false, channel->read.address, channel->read.words, now);
         channel->first_beat = now + dram_timing_open(&channel->timing, channel->read.address);
     }
     if (channel->responding) {
@@ -210,12 +242,41 @@ static bool channel_step(struct mem_path *path, struct channel *channel, struct 
         requester->write_accepted = channel->writing = true;
         channel->write = (struct burst){.address = requester->write_address, .words = requester->write_words};
         channel->words_written = 0;
-        if (path->watch)
-            path->watch->write_address(path->watch->self, channel->write.address, now);
+        note_burst(path, true, channel->write.address, channel->write.words, now);
         channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     return channel->reading || channel->writing || channel->responding || requester->read_offered ||
            requester->write_offered;
+}
+
+/* The same on a channel with several bursts in flight. */
+static bool pipelined_channel_step(struct mem_path *path, struct dram_pipeline *pipeline,
+                                   struct mem_requester *requester, cycle_t now) {
+    requester_begin(requester);
+    const struct pipelined_burst *read = dram_pipeline_reading(pipeline, now), *write = dram_pipeline_writing(pipeline);
+    enum dram_pins pins =
+        dram_pipeline_grant(pipeline, read && requester->return_ready, write && requester->data_offered, now);
+    if (pins == PINS_READ) {
+        requester->word = dram_read(path->dram, read->address + read->moved * (uint64_t)WORD_BYTES, NULL);
+        requester->word_returned = true;
+        dram_pipeline_moved(pipeline, pins, 1, now);
+    } else if (pins == PINS_WRITE) {
+        dram_write(path->dram, write->address + write->moved * (uint64_t)WORD_BYTES, &requester->data);
+        requester->data_accepted = true;
+        dram_pipeline_moved(pipeline, pins, 1, now);
+    }
+    requester->response = dram_pipeline_answers(pipeline, now);
+    if (requester->read_offered && dram_pipeline_takes_read(pipeline)) {
+        requester->read_accepted = true;
+        note_burst(path, false, requester->read_address, requester->read_words, now);
+        dram_pipeline_read(pipeline, requester->read_address, requester->read_words, now);
+    }
+    if (requester->write_offered && dram_pipeline_takes_write(pipeline)) {
+        requester->write_accepted = true;
+        note_burst(path, true, requester->write_address, requester->write_words, now);
+        dram_pipeline_write(pipeline, requester->write_address, requester->write_words, now);
+    }
+    return !dram_pipeline_idle(pipeline) || requester->read_offered || requester->write_offered;
 }
 
 /* ---- converged ---- */
@@ -248,6 +309,7 @@ static void memory_read_step(struct mem_path *path, cycle_t now) {
         channel->read = shared->read_address_ring[crossing_head(&shared->read_addresses)];
         channel->reading = taken = true;
         channel->words_read = 0;
+        note_burst(path, false, channel->read.address, channel->read.words, now);
         channel->first_beat = now + dram_timing_open(&channel->timing, channel->read.address);
     }
     crossing_advance(&shared->read_addresses, now, taken);
@@ -282,12 +344,66 @@ static void memory_write_step(struct mem_path *path, cycle_t now) {
         channel->write = shared->write_address_ring[crossing_head(&shared->write_addresses)];
         channel->writing = address_taken = true;
         channel->words_written = 0;
-        if (path->watch)
-            path->watch->write_address(path->watch->self, channel->write.address, now);
+        note_burst(path, true, channel->write.address, channel->write.words, now);
         channel->write_latency = dram_timing_open(&channel->timing, channel->write.address);
     }
     crossing_advance(&shared->write_addresses, now, address_taken);
     crossing_advance(&shared->write_data, now, data_taken);
+}
+
+/* ---- converged, several bursts in flight ---- */
+
+static void move_read_beat(struct mem_path *path, struct dram_pipeline *pipeline, const struct pipelined_burst *read,
+                           cycle_t now) {
+    struct converged *shared = path->shared;
+    const struct burst burst = {.address = read->address, .words = read->words};
+    unsigned first, span = beat_span(path, &burst, read->moved, &first);
+    struct beat *beat = &shared->read_ring[crossing_push(&shared->read_data, now)];
+    for (unsigned i = 0; i < span; i++)
+        beat->words[first + i] = dram_read(path->dram, read->address + (read->moved + i) * (uint64_t)WORD_BYTES, NULL);
+    dram_pipeline_moved(pipeline, PINS_READ, span, now);
+}
+
+static void move_write_beat(struct mem_path *path, struct dram_pipeline *pipeline, const struct pipelined_burst *write,
+                            cycle_t now) {
+    struct converged *shared = path->shared;
+    const struct burst burst = {.address = write->address, .words = write->words};
+    unsigned first, span = beat_span(path, &burst, write->moved, &first);
+    const struct beat *beat = &shared->write_ring[crossing_head(&shared->write_data)];
+    for (unsigned i = 0; i < span; i++)
+        dram_write(path->dram, write->address + (write->moved + i) * (uint64_t)WORD_BYTES, &beat->words[first + i]);
+    dram_pipeline_moved(pipeline, PINS_WRITE, span, now);
+}
+
+/* Takes an address off a crossing queue, if there is one and room. */
+static void take_address(struct mem_path *path, struct crossing *queue, const struct burst *ring, bool writes,
+                         cycle_t now) {
+    struct dram_pipeline *pipeline = path->pipelines;
+    bool room = writes ? dram_pipeline_takes_write(pipeline) : dram_pipeline_takes_read(pipeline);
+    bool taken = room && crossing_readable(queue, now);
+    if (taken) {
+        const struct burst *burst = &ring[crossing_head(queue)];
+        note_burst(path, writes, burst->address, burst->words, now);
+        (writes ? dram_pipeline_write : dram_pipeline_read)(pipeline, burst->address, burst->words, now);
+    }
+    crossing_advance(queue, now, taken);
+}
+
+static void memory_pipelined_step(struct mem_path *path, cycle_t now) {
+    struct converged *shared = path->shared;
+    struct dram_pipeline *pipeline = path->pipelines;
+    const struct pipelined_burst *read = dram_pipeline_reading(pipeline, now), *write = dram_pipeline_writing(pipeline);
+    enum dram_pins pins = dram_pipeline_grant(pipeline, read && !crossing_full(&shared->read_data, now),
+                                              write && crossing_readable(&shared->write_data, now), now);
+    if (!crossing_full(&shared->responses, now) && dram_pipeline_answers(pipeline, now))
+        crossing_push(&shared->responses, now);
+    if (pins == PINS_READ)
+        move_read_beat(path, pipeline, read, now);
+    if (pins == PINS_WRITE)
+        move_write_beat(path, pipeline, write, now);
+    take_address(path, &shared->read_addresses, shared->read_address_ring, false, now);
+    take_address(path, &shared->write_addresses, shared->write_address_ring, true, now);
+    crossing_advance(&shared->write_data, now, pins == PINS_WRITE);
 }
 
 /* The head of the return queue goes, a word a cycle, to the requester that asked for it. */
@@ -304,7 +420,7 @@ static void return_step(struct mem_path *path, cycle_t now) {
             taken = span == 1;
             if (++shared->words_returned == burst->words) {
                 shared->words_returned = 0;
-                shared->busy[burst->requester] = false;
+                shared->reads_out[burst->requester]--;
                 shared->returns.out++;
             }
         }
@@ -361,7 +477,7 @@ static bool staging_step(struct mem_path *path, cycle_t now) {
         const struct mem_requester *requester = path->requesters[r];
         bool read = requester->read_offered && stage_claims(stage, requester->read_address);
         bool write = requester->write_offered && stage_claims(stage, requester->write_address);
-        reads |= (uint32_t)(read && !shared->busy[r]) << r;
+        reads |= (uint32_t)(read && !shared->reads_out[r]) << r;
         writes |= (uint32_t)(write && !shared->writes_out[r]) << r;
         waiting |= (uint32_t)(read || write) << r;
     }
@@ -384,7 +500,8 @@ static void arbitrate_reads(struct mem_path *path, uint32_t offered, uint32_t bu
     uint32_t candidates = reads->offered_before & offered & ~busy;
     if (reads->winner_before >= 0)
         candidates &= ~(1u << reads->winner_before);
-    bool leaves = reads->stage_full && !crossing_full(&shared->read_addresses, now);
+    bool leaves = reads->stage_full && !crossing_full(&shared->read_addresses, now) &&
+                  shared->returns.in - shared->returns.out < ORDER_RING;
     if (leaves) {
         shared->read_address_ring[crossing_push(&shared->read_addresses, now)] = reads->stage;
         bursts_push(&shared->returns, reads->stage);
@@ -397,7 +514,7 @@ static void arbitrate_reads(struct mem_path *path, uint32_t offered, uint32_t bu
         reads->stage =
             (struct burst){.requester = winner, .address = requester->read_address, .words = requester->read_words};
         reads->pointer = (winner + 1) % path->count;
-        shared->busy[winner] = true;
+        shared->reads_out[winner]++;
         shared->presented[winner] = PRESENT_NONE;
     }
     reads->winner_before = winner;
@@ -462,12 +579,16 @@ static bool converged_step(struct mem_path *path, cycle_t now) {
     for (unsigned r = 0; r < path->count; r++) {
         struct mem_requester *requester = path->requesters[r];
         requester_begin(requester);
-        busy |= (uint32_t)shared->busy[r] << r;
+        busy |= (uint32_t)(shared->reads_out[r] >= path->reads_in_flight) << r;
         waiting |= (uint32_t)(requester->read_offered || requester->write_offered) << r;
     }
     bool staging = shared->stage && staging_step(path, now);
-    memory_read_step(path, now);
-    memory_write_step(path, now);
+    if (path->pipelines) {
+        memory_pipelined_step(path, now);
+    } else {
+        memory_read_step(path, now);
+        memory_write_step(path, now);
+    }
     return_step(path, now);
     response_step(path, now);
     present(path);
@@ -485,6 +606,7 @@ bool path_step(struct mem_path *path, cycle_t now) {
         return converged_step(path, now);
     bool pending = false;
     for (unsigned r = 0; r < path->count; r++)
-        pending |= channel_step(path, &path->channels[r], path->requesters[r], now);
+        pending |= path->pipelines ? pipelined_channel_step(path, &path->pipelines[r], path->requesters[r], now)
+                                   : channel_step(path, &path->channels[r], path->requesters[r], now);
     return pending;
 }

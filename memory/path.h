@@ -42,10 +42,11 @@ struct mem_path *path_new(const struct machine *machine, struct dram *dram, stru
                           unsigned count);
 void path_free(struct mem_path *path);
 
-/* Called for every write address that the memory itself takes. */
+/* Called for every address that the memory itself takes; either may be NULL. */
 struct path_watch {
     void *self;
     void (*write_address)(void *self, uint64_t address, cycle_t now);
+    void (*burst)(void *self, bool writes, uint64_t address, unsigned words, cycle_t now);
 };
 
 /* watch: stays the caller's; NULL ends it. */

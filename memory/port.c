@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "memory/stage.h"
 #include "model/isa/tensor.h"
 #include "model/numeric/mxfp7.h"
 
@@ -11,9 +12,12 @@ enum {
     FLAG_CONVERT = 0x10, /* request flags, noc-and-memory §2.6 */
     FLAG_COLUMNS = 0x20,
     FLAG_STREAM = 0x40,
+    STAGED_CYCLES = 4,     /* request to the cycle before the entry is held, §7.1 */
+    STAGED_PERIOD = 6,     /* of words of a plain read */
     CONVERTER_CYCLES = 11, /* last beat taken to earliest move of the entry, §6.6 */
     PAGE_BYTES = 4096,
     STARVED_CYCLES = 8192, /* noc-and-memory §12.1, 23 */
+    IDLE_STEPS = 2,        /* in which a port that got quiet still changes: its account, the slot freed last */
 };
 
 const char *const port_cause_names[PORT_CAUSES] = {
@@ -39,19 +43,31 @@ void port_init(struct mem_port *port, const struct machine *machine, unsigned in
                               .rtl_defects = machine->rtl_defects,
                               .serial_entries = memory->serial_entries,
                               .dram_size = memory->size,
+                              .split_pages = memory->split_pages,
+                              .staging = memory->staging,
+                              .stage_bytes = (uint64_t)memory->staging_entries * STAGE_ENTRY_WORDS * WORD_BYTES,
                               .pool = pool,
                               .hazards = hazards,
                               .output = FLIT_NONE,
                               .requester.return_ready = true};
+    if (memory->staging == STAGING_PER_PORT)
+        port->stage = stage_new(memory, 0);
     fifo_init(&port->reads, memory->queue_depth);
     fifo_init(&port->writes, memory->queue_depth);
     fifo_init(&port->ready, memory->write_slots + machine->noc.fifo_extra);
+}
+
+void port_set_mesh(struct mem_port *port, unsigned mesh) {
+    port->mesh = mesh;
+    if (port->stage)
+        port->stage->mesh = mesh;
 }
 
 void port_clear(struct mem_port *port) {
     fifo_clear(&port->reads);
     fifo_clear(&port->writes);
     fifo_clear(&port->ready);
+    stage_free(port->stage);
     *port = (struct mem_port){0};
 }
 
@@ -71,11 +87,43 @@ bool port_accepts(struct mem_port *port, cycle_t now) {
 void port_deliver(struct mem_port *port, flit_index index, cycle_t now) {
     unsigned type = flit_at(port->pool, index)->type;
     port->counts.in[type]++;
+    port->idle_steps = 0;
     port_trace_flit(port, flit_at(port->pool, index), true, now);
     fifo_push(type == FLIT_MEM_RD_REQ ? &port->reads : &port->writes, index, now + port->fall_through);
 }
 
 /* ---- what a request asks for ---- */
+
+static bool special(uint64_t address) {
+    return address >> 39 & 1;
+}
+
+/* A staging store that is built serves aperture 0 of this mesh. */
+static bool is_staged(const struct mem_port *port, uint64_t address) {
+    return port->staging != STAGING_OFF && special(address) && (address >> 36 & 3) == port->mesh &&
+           (address >> 32 & 15) == 0;
+}
+
+static bool unserved(const struct mem_port *port, uint64_t address) {
+    return port->staging != STAGING_OFF && special(address) && !is_staged(port, address);
+}
+
+static void report_unserved(struct mem_port *port, const struct flit *flit, uint64_t address, const char *what,
+                            cycle_t now) {
+    hazard_report(port->hazards, "mem.unserved_aperture", now, port->name,
+                  "%s of (%u,%u) at 0x%" G_GINT64_MODIFIER "x names an aperture that nothing serves; it is never %s",
+                  what, flit->src_x, flit->src_y, address, flit->type == FLIT_MEM_RD_REQ ? "answered" : "acknowledged");
+}
+
+static void check_aperture(struct mem_port *port, uint64_t address, uint64_t bytes, const char *what, cycle_t now) {
+    if (port->staging == STAGING_OFF)
+        hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
+                      "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
+                      address);
+    else if ((address & bit_mask(32)) + bytes > port->stage_bytes)
+        hazard_report(port->hazards, "stage.alias", now, port->name,
+                      "%s at 0x%" G_GINT64_MODIFIER "x lies beyond the staging store and wraps", what, address);
+}
 
 static void check_request(struct mem_port *port, uint64_t address, uint64_t bytes, const char *what, cycle_t now) {
     if (address % WORD_BYTES)
@@ -84,12 +132,10 @@ static void check_request(struct mem_port *port, uint64_t address, uint64_t byte
                       what, address);
     if (address % PAGE_BYTES + bytes > PAGE_BYTES)
         hazard_report(port->hazards, "mem.page_cross", now, port->name,
-                      "%s of %" G_GINT64_MODIFIER "u bytes at 0x%" G_GINT64_MODIFIER "x crosses a 4 KB page", what,
-                      bytes, address);
-    if (address >> 39 & 1)
-        hazard_report(port->hazards, "mem.aperture_alias", now, port->name,
-                      "%s at 0x%" G_GINT64_MODIFIER "x names an aperture that is not built and reaches DRAM", what,
-                      address);
+                      "%s of %" G_GINT64_MODIFIER "u bytes at 0x%" G_GINT64_MODIFIER "x crosses a 4 KB page%s", what,
+                      bytes, address, port->split_pages ? " and is split there" : "");
+    if (special(address))
+        check_aperture(port, address, bytes, what, now);
     else if ((address >> 36 & 3) != port->mesh)
         hazard_report(port->hazards, "mem.foreign_mesh", now, port->name,
                       "%s at 0x%" G_GINT64_MODIFIER "x names another mesh and is served from local DRAM", what,
@@ -143,20 +189,86 @@ static void check_known(struct mem_port *port, uint64_t address, unsigned words,
     }
 }
 
+/* Words of a burst that can be asked for at once. */
+static unsigned piece(const struct mem_port *port, uint64_t address, unsigned words) {
+    unsigned room = (unsigned)((PAGE_BYTES - address % PAGE_BYTES + WORD_BYTES - 1) / WORD_BYTES);
+    return port->split_pages ? MIN(words, room) : words;
+}
+
+static void offer_read_piece(struct mem_port *port, uint64_t address, unsigned words) {
+    struct mem_requester *requester = &port->requester;
+    requester->read_offered = true;
+    requester->read_address = address;
+    requester->read_words = piece(port, address, words);
+    port->read_rest = words - requester->read_words;
+}
+
+static void offer_write_piece(struct mem_port *port, uint64_t address, unsigned words) {
+    struct mem_requester *requester = &port->requester;
+    requester->write_offered = true;
+    requester->write_address = address;
+    requester->write_words = piece(port, address, words);
+    port->write_rest = words - requester->write_words;
+    port->responses_due++;
+}
+
+/* What was offered has been accepted: the rest of a split burst is next. */
+static void follow_offers(struct mem_port *port, cycle_t now) {
+    struct mem_requester *requester = &port->requester;
+    if (requester->read_accepted) {
+        requester->read_offered = false;
+        trace(port, "read address", now);
+        if (port->read_rest)
+            offer_read_piece(port, requester->read_address + (uint64_t)requester->read_words * WORD_BYTES,
+                             port->read_rest);
+    }
+    if (requester->write_accepted) {
+        requester->write_offered = false;
+        trace(port, "write address", now);
+        if (port->write_rest)
+            offer_write_piece(port, requester->write_address + (uint64_t)requester->write_words * WORD_BYTES,
+                              port->write_rest);
+    }
+}
+
 static void offer_read(struct mem_port *port, uint64_t address, unsigned words, cycle_t now) {
     check_writes(port, address, (uint64_t)words * WORD_BYTES, true, now);
     check_known(port, address, words, now);
-    port->requester.read_offered = true;
-    port->requester.read_address = address & ~(uint64_t)(WORD_BYTES - 1);
-    port->requester.read_words = words;
+    offer_read_piece(port, address & ~(uint64_t)(WORD_BYTES - 1), words);
     port->counts.reads_issued++;
 }
 
+/* Asks for the entry: of memory from the coming cycle on, of the port's own store in it. */
 static void offer_entry(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
     check_request(port, run->address, (uint64_t)run->beats * WORD_BYTES, "an entry read", now);
-    offer_read(port, run->address, run->beats, now);
     run->unoffered--;
+    if (!run->staged) {
+        offer_read(port, run->address, run->beats, now);
+        return;
+    }
+    if (run->address % ((uint64_t)run->words * WORD_BYTES))
+        hazard_report(port->hazards, "stage.misaligned", now, port->name,
+                      "the staged entry of %u words at 0x%" G_GINT64_MODIFIER
+                      "x is not a multiple of its size; the line that contains it is read",
+                      run->words, run->address);
+    port->counts.reads_issued++;
+    port->staged_at = now + 1 + STAGED_CYCLES;
+}
+
+static const struct word256 *staged_word(const struct mem_port *port, uint64_t address) {
+    return &port->stage->words[(address & bit_mask(32)) / WORD_BYTES % port->stage->count];
+}
+
+/* The store hands over the line that holds the entry. */
+static void take_staged(struct mem_port *port, cycle_t now) {
+    struct entry_run *run = &port->run;
+    uint64_t size = (uint64_t)run->words * WORD_BYTES, base = run->address / size * size;
+    for (unsigned w = 0; w < run->words; w++)
+        port->entry[w] = *staged_word(port, base + w * (uint64_t)WORD_BYTES);
+    port->stage->reads_served += run->words;
+    port->fetch = FETCH_HOLD;
+    port->hold_ready = now + 1;
 }
 
 /* ---- what-if: an entry of four lanes from four places (compute-units §10.1) ---- */
@@ -216,6 +328,7 @@ static void take_run(struct mem_port *port, const struct flit *flit, unsigned fl
                             .x[0] = flit->src_x,
                             .y[0] = flit->src_y};
     run.unmoved = run.unoffered;
+    run.staged = port->stage && is_staged(port, run.address);
     if (run.convert)
         run.words = ENTRY_WORDS;
     run.beats = run.convert ? ENTRY_SOURCE_WORDS : run.words;
@@ -265,7 +378,10 @@ static void slot_open(struct mem_port *port, unsigned s, const struct flit *flit
         hazard_report(port->hazards, "wr.len", now, port->name,
                       "(%u,%u) announces a write of %u words, more than a slot's %u", flit->src_x, flit->src_y, len + 1,
                       port->slot_words);
-    check_request(port, address, (len + 1) * (uint64_t)WORD_BYTES, "a write", now);
+    if (unserved(port, address))
+        report_unserved(port, flit, address, "a write", now);
+    else
+        check_request(port, address, (len + 1) * (uint64_t)WORD_BYTES, "a write", now);
     check_writes(port, address, (len + 1) * (uint64_t)WORD_BYTES, false, now);
     check_runs(port, address, (len + 1) * (uint64_t)WORD_BYTES, now);
     port->slots_used++;
@@ -366,6 +482,15 @@ static void load_ack(struct mem_port *port, cycle_t now) {
     port->response_latched = false;
 }
 
+/* The next word of a staged plain read goes to where words of memory arrive. */
+static void fetch_staged_word(struct mem_port *port, cycle_t now) {
+    port->skid[(port->skid_head + port->skid_held++) % 2] = *staged_word(port, port->plain_address);
+    port->plain_address += WORD_BYTES;
+    port->plain_unfetched--;
+    port->staged_at = now + STAGED_PERIOD;
+    port->stage->reads_served++;
+}
+
 static void load_plain(struct mem_port *port, cycle_t now) {
     bool last = --port->plain_left == 0;
     load(port,
@@ -433,7 +558,7 @@ static void convert(const struct word256 beats[ENTRY_SOURCE_WORDS], bool columns
 }
 
 /* Moves the finished entry to the emit buffer; fetching goes on while entries are left. */
-static void move_entry(struct mem_port *port) {
+static void move_entry(struct mem_port *port, cycle_t now) {
     struct entry_run *run = &port->run;
     if (run->convert)
         convert(port->entry, run->columns, port->emit);
@@ -445,6 +570,8 @@ static void move_entry(struct mem_port *port) {
     port->counts.entries++;
     run->tag++;
     port->fetch = --run->unmoved ? FETCH_BEATS : FETCH_IDLE;
+    if (run->staged)
+        next_entry(port, now);
     port->converter_start = run->convert && run->unmoved;
 }
 
@@ -458,6 +585,14 @@ static void take_plain(struct mem_port *port, const struct flit *flit, cycle_t n
     port->plain_y = flit->src_y;
     port->plain_tag = flit->txn;
     check_request(port, address, (uint64_t)port->plain_left * WORD_BYTES, "a plain read", now);
+    port->plain_staged = port->stage && is_staged(port, address);
+    if (port->plain_staged) {
+        port->plain_address = address;
+        port->plain_unfetched = port->plain_left;
+        port->staged_at = now + 2 + STAGED_CYCLES;
+        port->counts.reads_issued++;
+        return;
+    }
     offer_read(port, address, port->plain_left, now);
 }
 
@@ -469,18 +604,45 @@ static void issue_write(struct mem_port *port, cycle_t now) {
                       "a write of (%u,%u) was complete for %u cycles before it was issued", slot->src_x, slot->src_y,
                       (unsigned)(now - slot->ready_since));
     slot->state = SLOT_ISSUED;
-    port->writer = WRITER_WRITE;
     port->words_offered = port->words_accepted = 0;
-    port->requester.write_offered = true;
-    port->requester.write_address = slot->address & ~(uint64_t)(WORD_BYTES - 1);
-    port->requester.write_words = slot->expected;
+    if (unserved(port, slot->address)) { /* freed without traffic and without an acknowledgement */
+        slot->state = SLOT_FREE;
+        slot->free_from = now + 2;
+        port->slots_used--;
+        return;
+    }
+    port->writer = WRITER_WRITE;
     port->counts.writes_issued++;
+    port->write_staged = port->stage && is_staged(port, slot->address);
+    port->staged_at_write = now + 2;
+    if (port->write_staged)
+        return;
+    port->responses_due = 0;
+    offer_write_piece(port, slot->address & ~(uint64_t)(WORD_BYTES - 1), slot->expected);
     trace(port, "burst issued", now);
 }
 
+/* A word a cycle into the port's own store, which then has answered. */
+static void store_staged(struct mem_port *port, struct write_slot *slot, cycle_t now) {
+    if (now < port->staged_at_write)
+        return;
+    uint64_t at = slot->address + port->words_accepted * (uint64_t)WORD_BYTES;
+    port->stage->words[(at & bit_mask(32)) / WORD_BYTES % port->stage->count] =
+        slot->words[port->words_accepted % SLOT_WORDS];
+    port->stage->writes_served++;
+    if (++port->words_accepted == slot->expected) {
+        port->writer = WRITER_WAIT;
+        port->response_latched = true;
+    }
+}
+
 /* Offers the next word, or waits for the response after the last. */
-static void write_step(struct mem_port *port) {
+static void write_step(struct mem_port *port, cycle_t now) {
     struct write_slot *slot = &port->slots[port->slot];
+    if (port->write_staged) {
+        store_staged(port, slot, now);
+        return;
+    }
     struct mem_requester *requester = &port->requester;
     if (requester->data_accepted) {
         port->counts.write_words++;
@@ -526,6 +688,13 @@ static bool read_queue_step(struct mem_port *port, cycle_t now) {
     if (!stream && port->writer != WRITER_IDLE)
         return false;
     trace(port, "request taken", now);
+    uint64_t address = word_get(&flit->payload, 216, 40);
+    if (unserved(port, address)) {
+        report_unserved(port, flit, address, "a read", now);
+        flit_free(port->pool, index);
+        fifo_pop(&port->reads, now);
+        return false;
+    }
     if (gather)
         take_gather(port, flit, now);
     else if (stream)
@@ -543,42 +712,44 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
     count_cycle(port, now, free, link_taken);
     bool held = port->skid_held > 0;
     bool emit = port->emit_full && free;
-    bool answered = requester->response || port->response_latched;
+    bool response = requester->response && port->responses_due == 1 && !port->write_rest;
+    bool answered = response || port->response_latched;
     bool ack = port->writer == WRITER_WAIT && answered && free && !emit;
     bool zero = zero_beat(port), beat = held && !zero && port->fetch == FETCH_BEATS && !port->converter_start;
     bool plain = held && port->writer == WRITER_READ && port->fetch == FETCH_IDLE && free && !emit;
     bool move = port->fetch == FETCH_HOLD && now >= port->hold_ready && !port->emit_full;
     bool idle = port->writer == WRITER_IDLE, writing = port->writer == WRITER_WRITE;
 
-    if (requester->read_accepted) {
-        requester->read_offered = false;
-        trace(port, "read address", now);
-    }
-    if (requester->write_accepted) {
-        requester->write_offered = false;
-        trace(port, "write address", now);
-    }
-    if (requester->response) {
+    follow_offers(port, now);
+    port->responses_due -= requester->response;
+    if (response) {
         port->response_latched = true;
         trace(port, "write response", now);
     }
     port->converter_start = false;
+    bool staged = port->fetch == FETCH_BEATS && port->run.staged && now == port->staged_at;
+    bool staged_word =
+        port->writer == WRITER_READ && port->plain_staged && port->plain_unfetched && now >= port->staged_at;
     bool plain_taken = read_queue_step(port, now);
     if (beat || zero)
         take_beat(port, zero ? &(struct word256){{0}} : &port->skid[port->skid_head], now);
+    if (staged)
+        take_staged(port, now);
+    if (staged_word && port->skid_held < 2)
+        fetch_staged_word(port, now);
     if (emit) {
         emit_word(port, now);
         if (port->serial_entries && !port->emit_full)
             next_entry(port, now);
     }
     if (move)
-        move_entry(port);
+        move_entry(port, now);
     if (plain)
         load_plain(port, now);
     if (ack)
         load_ack(port, now);
     if (writing)
-        write_step(port);
+        write_step(port, now);
     if (idle && !plain_taken && fifo_readable(&port->ready, now))
         issue_write(port, now);
     write_queue_step(port, now);
@@ -592,16 +763,17 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken) {
         port->counts.read_words++;
     }
     requester->return_ready = port->skid_held < 2;
+    port->idle_steps = port_quiet(port) ? port->idle_steps + 1 : 0;
 }
 
 bool port_quiet(const struct mem_port *port) {
-    if (port->reads.count || port->writes.count || port->ready.count || port->fetch != FETCH_IDLE || port->emit_full ||
-        port->writer != WRITER_IDLE || port->output != FLIT_NONE || port->skid_held)
-        return false;
-    for (unsigned s = 0; s < port->slot_count; s++)
-        if (port->slots[s].state != SLOT_FREE)
-            return false;
-    return true;
+    return !port->reads.count && !port->writes.count && !port->ready.count && port->fetch == FETCH_IDLE &&
+           !port->emit_full && port->writer == WRITER_IDLE && port->output == FLIT_NONE && !port->skid_held &&
+           !port->slots_used;
+}
+
+bool port_sleeps(const struct mem_port *port) {
+    return port->idle_steps > IDLE_STEPS;
 }
 
 char *port_waits_for(const struct mem_port *port) {

@@ -82,6 +82,7 @@ struct entry_run {
     bool gather;       /* four lanes from places of their own (compute-units §10.1) */
     uint64_t lanes[4]; /* their addresses */
     uint8_t exist;     /* bit a lane: it has one, else it is zeros */
+    bool staged;       /* from the port's own store */
     uint8_t tag;       /* of the entry being fetched */
     uint8_t note;
     unsigned receivers;
@@ -105,6 +106,15 @@ struct mem_port {
     bool fetch_transform, rtl_defects, tensor_fill;
     bool serial_entries; /* the next entry's address goes out when the last one has been handed out */
     uint64_t dram_size;
+    bool split_pages;                              /* bursts end at 4 KB pages */
+    unsigned read_rest, write_rest, responses_due; /* words of a split burst still to be asked for; answers to come */
+    int staging;                                   /* enum staging_kind */
+    struct stage *stage;                           /* of this port alone, or NULL; reached by its units only (§7.1) */
+    uint64_t stage_bytes;
+    cycle_t staged_at, staged_at_write; /* its next entry or word is there; takes words of a write from then on */
+    unsigned plain_unfetched;
+    uint64_t plain_address; /* of a staged plain read, else unused */
+    bool plain_staged, write_staged;
     /* For reports of races, when set: the memory behind, and all ports before it. */
     struct dram *dram;
     const struct mem_port *ports;
@@ -138,6 +148,7 @@ struct mem_port {
     bool response_latched;
     struct write_slot slots[PORT_SLOTS_MAX];
     unsigned slots_used; /* not free */
+    unsigned idle_steps; /* since it had anything to do */
     flit_index output;
     struct account account;
     struct port_counts counts;
@@ -160,6 +171,8 @@ static inline void port_trace_flit(const struct mem_port *port, const struct fli
 void port_init(struct mem_port *port, const struct machine *machine, unsigned index, struct flit_pool *pool,
                struct hazard_log *hazards);
 void port_clear(struct mem_port *port);
+/* Which mesh this is; 0 unless told. */
+void port_set_mesh(struct mem_port *port, unsigned mesh);
 
 /* Memory-class flits (types 0, 1, 4): room in both queues at the start of the cycle. */
 bool port_accepts(struct mem_port *port, cycle_t now);
@@ -171,5 +184,7 @@ void port_step(struct mem_port *port, cycle_t now, bool link_taken);
 
 /* Nothing stored, nothing on its way. */
 bool port_quiet(const struct mem_port *port);
+/* A step would change nothing until the next flit arrives. */
+bool port_sleeps(const struct mem_port *port);
 /* A sentence about what the port waits for, or NULL. Free with g_free. */
 char *port_waits_for(const struct mem_port *port);

@@ -83,7 +83,7 @@
     S("mem.misaligned", "hazard", "An address is not a multiple of 32; its low five bits are ignored.", "noc-and-memory §6.12") \
     S("mem.page_cross", "hazard", "A burst crosses a 4 KB page.", "noc-and-memory §6.12") \
     S("mem.aperture_alias", "hazard", "An aperture that is not built is named and reaches DRAM.", "noc-and-memory §6.12") \
-    N("mem.unserved_aperture", "hang", "An aperture that nothing serves: no response, no acknowledgement.", "noc-and-memory §6.12", "needs staging to be built") \
+    S("mem.unserved_aperture", "hang", "An aperture that nothing serves: no response, no acknowledgement.", "noc-and-memory §6.12") \
     S("mem.foreign_mesh", "hazard", "An address of another mesh is served from local DRAM.", "noc-and-memory §6.12") \
     S("mem.beyond_dram", "hazard", "An address beyond the DRAM wraps.", "noc-and-memory §6.12") \
     S("mem.uninitialised", "hazard", "A word is read that was never written.", "noc-and-memory §6.12") \
@@ -100,12 +100,14 @@
     N("il.too_long", "deadlock", "A packet longer than the far receive FIFO never gets its credit.", "noc-and-memory §12.2", "needs a line of meshes: shown by tests/system/test_interlink.c") \
     N("il.doorbell_lost", "hazard", "A doorbell is rung again before the first one left, which is overwritten.", "noc-and-memory §10.8", "needs a line of meshes: shown by tests/system/test_interlink.c") \
     N("il.doorbell_order", "error", "A doorbell is counted before a write in front of it, whose address still waits.", "noc-and-memory §10.7", "needs a memory path so crowded that an address waits longer than a header takes, and rtl_defects") \
-    N("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry.", "noc-and-memory §6.12", "needs staging to be built")
+    S("stage.misaligned", "hazard", "A staged entry's address is not a multiple of the entry: the line that contains it is read.", "noc-and-memory §6.12") \
+    S("stage.alias", "hazard", "A staged address lies beyond the store and wraps.", "noc-and-memory §7.1")
 
-/* Reported by the mover, the transform bank, the vector core and the recorded defects: their
- * tests show them. */
+/* Reported by the mover, the transform bank, the vector core, the L2 adapter and the recorded defects: their tests show
+ * them. */
 #define HAZARD_ELSEWHERE(N)                                                                                            \
     N("mover.")                                                                                                        \
     N("xform.")                                                                                                        \
     N("vec.")                                                                                                          \
+    N("l2.")                                                                                                           \
     N("defect.")

@@ -107,6 +107,16 @@ struct endpoint_params {
     unsigned completion_depth;
 };
 
+/* l2.* — the optional store in a unit's local link (noc-and-memory §7.2). */
+struct l2_params {
+    bool clusters, vectors; /* who has one */
+    bool enabled;           /* from the start; else off until control index 0xE2 is written */
+    unsigned lines;         /* DEPTH, of 32 bytes */
+    unsigned window_bits;
+    unsigned queue; /* of responses */
+    uint64_t cluster_base, vector_base;
+};
+
 /* agent.* — dispatch agent and control-program engine (noc-and-memory §5). */
 struct agent_params {
     unsigned staging_flits;
@@ -129,6 +139,7 @@ struct memory_params {
     unsigned write_slots;
     unsigned write_burst; /* words per write burst of a unit: cluster collector and slot size */
     unsigned reads_in_flight;
+    bool pipelined;                                                  /* the DRAM works on several bursts at once */
     unsigned address_queue, write_queue, read_queue, response_queue; /* crossing queues, memory beats */
     unsigned banks, row_bytes, row_hit, row_miss;                    /* 0 banks: fixed latency */
     unsigned refresh_interval, refresh_cycles;                       /* 0 interval: none */
@@ -214,6 +225,7 @@ struct machine {
     bool rtl_defects;
     struct noc_params noc;
     struct endpoint_params endpoint;
+    struct l2_params l2;
     struct agent_params agent;
     struct memory_params memory;
     struct cluster_params cluster;

@@ -3,16 +3,21 @@
  *
  * A lost wake is ruled out by order: the sleeper publishes its bound, then looks at its inbox; the waker writes the
  * inbox, then looks at the bound. One of them sees the other. Idle actors are counted: the last to go idle ends the
- * run, so SimGrid never sees a deadlock. */
+ * run, so SimGrid never sees a deadlock.
+ *
+ * SimGrid is loaded when the first clock needs it: Debian's library brings ns-3 and its relocations along, ten times
+ * the start-up of everything else, which commands that run nothing need not wait for. */
 #include "noc/clock.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <glib.h>
+#include <gmodule.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
@@ -24,7 +29,53 @@ enum {
     STACK_FEW = 1 << 20, /* bytes of stack; pages are only used when touched */
     STACK_MANY = 1 << 17,
     CACHE_LINE = 64,
+    EXIT_UNUSABLE = 2, /* the installation is at fault */
 };
+
+/* SimGrid's functions, under their own names. */
+#define SIMGRID_FUNCTIONS(USE)                                                                                         \
+    USE(sg_actor_init)                                                                                                 \
+    USE(sg_actor_self_get_data)                                                                                        \
+    USE(sg_actor_set_data)                                                                                             \
+    USE(sg_actor_set_stacksize)                                                                                        \
+    USE(sg_actor_sleep_for)                                                                                            \
+    USE(sg_actor_start_)                                                                                               \
+    USE(sg_cfg_set_int)                                                                                                \
+    USE(sg_host_by_name)                                                                                               \
+    USE(sg_sem_acquire)                                                                                                \
+    USE(sg_sem_acquire_timeout)                                                                                        \
+    USE(sg_sem_destroy)                                                                                                \
+    USE(sg_sem_init)                                                                                                   \
+    USE(sg_sem_release)                                                                                                \
+    USE(simgrid_get_clock)                                                                                             \
+    USE(simgrid_init)                                                                                                  \
+    USE(simgrid_load_platform)                                                                                         \
+    USE(simgrid_run)
+
+#define DECLARE(name) __typeof__(&(name)) name;
+#define RESOLVE(name) resolve(module, #name, &sim.name);
+
+static struct { SIMGRID_FUNCTIONS(DECLARE) } sim;
+
+static G_NORETURN void give_up(const char *why) {
+    fprintf(stderr, "flitsim: SimGrid can't be loaded: %s\n", why);
+    exit(EXIT_UNUSABLE);
+}
+
+static void resolve(GModule *module, const char *name, void *function) {
+    gpointer found;
+    if (!g_module_symbol(module, name, &found) || !found)
+        give_up(g_module_error());
+    memcpy(function, &found, sizeof found);
+}
+
+static void load_simgrid(void) {
+    GModule *module = g_module_open(FLITSIM_SIMGRID, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+    if (!module)
+        give_up(g_module_error());
+    g_module_make_resident(module);
+    SIMGRID_FUNCTIONS(RESOLVE)
+}
 
 struct clock_actor {
     struct clock *clock;
@@ -64,15 +115,15 @@ static void load_platform(void) {
         g_error("cannot hand SimGrid its platform: no memory file");
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    simgrid_load_platform(path);
+    sim.simgrid_load_platform(path);
     close(file);
 }
 
 /* SimGrid has one engine a process; later clocks of the process share it and go on from its time. */
-static void engine_start(unsigned threads) {
-    (void)threads;
+void clock_start_engine(void) {
     static bool started;
     if (!started) {
+        load_simgrid();
         char name[] = "flitsim", quiet[] = "--log=root.thresh:critical", wait[] = "--cfg=contexts/synchro:busy_wait";
 #ifdef FLITSIM_SANITIZED /* contexts are threads, and can't be made parallel later */
         char factory[] = "--cfg=contexts/factory:thread";
@@ -82,17 +133,15 @@ static void engine_start(unsigned threads) {
         char *arguments[] = {name, quiet, wait, NULL};
         int count = 3;
 #endif
-        simgrid_init(&count, arguments);
+        sim.simgrid_init(&count, arguments);
         load_platform();
         started = true;
     }
-#ifndef FLITSIM_SANITIZED
-    sg_cfg_set_int("contexts/nthreads", (int)threads);
-#endif
 }
 
 struct clock *clock_new(const struct engine_params *engine) {
     struct clock *clock = g_new0(struct clock, 1);
+    clock_start_engine();
     clock->actors = g_ptr_array_new();
     clock->run_ahead = engine->run_ahead;
     clock->threads = MAX(engine->threads, 1);
@@ -139,7 +188,7 @@ void clock_wake(struct clock_actor *actor, cycle_t at) {
     if (atomic_exchange(&actor->idle, false))
         atomic_fetch_add(&actor->clock->active, 1);
     if (actor->sleep)
-        sg_sem_release(actor->sleep);
+        sim.sg_sem_release(actor->sleep);
 }
 
 /* Publishes the actor's next due cycle, which a wake in the inbox may have brought forward. A later wake stays where it
@@ -171,19 +220,19 @@ static bool may_run_ahead(struct clock_actor *actor, cycle_t next) {
 }
 
 static cycle_t simgrid_cycle(const struct clock *clock) {
-    return (cycle_t)simgrid_get_clock() - clock->base;
+    return (cycle_t)sim.simgrid_get_clock() - clock->base;
 }
 
 static void sleep_until(struct clock_actor *actor, cycle_t next) {
     if (atomic_load(&actor->inbox) >= next)
-        sg_sem_acquire_timeout(actor->sleep, (double)(next - actor->instant));
+        sim.sg_sem_acquire_timeout(actor->sleep, (double)(next - actor->instant));
     actor->instant = simgrid_cycle(actor->clock);
 }
 
 static void tell_all(struct clock *clock, const struct clock_actor *but) {
     for (guint i = 0; i < clock->actors->len; i++)
         if (clock->actors->pdata[i] != but)
-            sg_sem_release(((struct clock_actor *)clock->actors->pdata[i])->sleep);
+            sim.sg_sem_release(((struct clock_actor *)clock->actors->pdata[i])->sleep);
 }
 
 static void end_run(struct clock *clock, const struct clock_actor *last) {
@@ -197,7 +246,7 @@ static void end_run(struct clock *clock, const struct clock_actor *last) {
     }
     clock->end = work_left ? limit : end;
     if (simgrid_cycle(clock) < clock->end)
-        sg_actor_sleep_for((double)(clock->end - simgrid_cycle(clock)));
+        sim.sg_actor_sleep_for((double)(clock->end - simgrid_cycle(clock)));
     atomic_store(&clock->over, true);
     tell_all(clock, last);
 }
@@ -213,7 +262,7 @@ static bool stay_idle(struct clock_actor *actor) {
         return false;
     }
     do
-        sg_sem_acquire(actor->sleep);
+        sim.sg_sem_acquire(actor->sleep);
     while (atomic_load(&actor->idle) && !atomic_load(&clock->over));
     actor->instant = simgrid_cycle(clock);
     return !atomic_load(&clock->over);
@@ -221,7 +270,7 @@ static bool stay_idle(struct clock_actor *actor) {
 
 static void actor_main(int argc, char **argv) {
     (void)argc, (void)argv;
-    struct clock_actor *actor = sg_actor_self_get_data();
+    struct clock_actor *actor = sim.sg_actor_self_get_data();
     struct clock *clock = actor->clock;
     bool alone = clock->actors->len == 1 && clock->run_ahead;
     cycle_t next = 0;
@@ -250,29 +299,31 @@ static void actor_main(int argc, char **argv) {
 
 static void launch(struct clock_actor *actor, unsigned stack) {
     char name[] = "actor", *arguments[] = {name, NULL};
-    sg_actor_t handle = sg_actor_init(actor->name, sg_host_by_name("chip"));
-    actor->sleep = sg_sem_init(0);
-    sg_actor_set_data(handle, actor);
-    sg_actor_set_stacksize(handle, stack);
-    sg_actor_start(handle, actor_main, 1, arguments);
+    sg_actor_t handle = sim.sg_actor_init(actor->name, sim.sg_host_by_name("chip"));
+    actor->sleep = sim.sg_sem_init(0);
+    sim.sg_actor_set_data(handle, actor);
+    sim.sg_actor_set_stacksize(handle, stack);
+    sim.sg_actor_start_(handle, actor_main, 1, (const char *const *)arguments);
 }
 
 enum clock_end clock_run(struct clock *clock, cycle_t limit) {
     guint count = clock->actors->len;
     if (!count)
         return CLOCK_IDLE;
-    engine_start(clock->threads);
-    clock->base = (cycle_t)simgrid_get_clock();
+#ifndef FLITSIM_SANITIZED
+    sim.sg_cfg_set_int("contexts/nthreads", (int)clock->threads);
+#endif
+    clock->base = (cycle_t)sim.simgrid_get_clock();
     atomic_store(&clock->limit, MIN(limit, CYCLE_NEVER - 1));
     atomic_store(&clock->active, count);
     for (guint i = 0; i < count; i++)
         launch(clock->actors->pdata[i], count <= FEW_ACTORS ? STACK_FEW : STACK_MANY);
-    simgrid_run();
+    sim.simgrid_run();
     bool work_left = false;
     for (guint i = 0; i < count; i++) {
         struct clock_actor *actor = clock->actors->pdata[i];
         work_left |= atomic_load(&actor->bound) != CYCLE_NEVER;
-        sg_sem_destroy(actor->sleep);
+        sim.sg_sem_destroy(actor->sleep);
         actor->sleep = NULL;
     }
     if (!atomic_load(&clock->over))

@@ -23,6 +23,10 @@ enum clock_end {
     CLOCK_STOPPED, /* an actor asked for the end */
 };
 
+/* Loads and starts SimGrid, once a process. The first clock does so; called before, the time it takes does not fall
+ * into a measurement. */
+void clock_start_engine(void);
+
 struct clock *clock_new(const struct engine_params *engine);
 void clock_free(struct clock *clock);
 

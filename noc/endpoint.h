@@ -38,7 +38,8 @@ struct endpoint {
     uint64_t retired, signals_sent;
     uint32_t busy_base; /* cycles busy are counted when they end */
     cycle_t busy_since;
-    cycle_t due; /* next cycle to be stepped in */
+    uint64_t progress; /* work of port logic and unit, as last summed up by the group */
+    cycle_t due;       /* next cycle to be stepped in */
     cycle_t unit_due;
     cycle_t *group_due; /* earliest due of the actor that hosts it */
     struct endpoint_counts counts;

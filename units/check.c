@@ -31,7 +31,7 @@ uint64_t system_flits_held(const struct system *system) {
     uint64_t held = mesh_held(&system->mesh) + dispatch->transmit.count + dispatch->mailbox.count +
                     (dispatch->output != FLIT_NONE) + (dispatch->arrived != FLIT_NONE);
     for (unsigned u = 0; u < system->endpoint_count; u++)
-        held += endpoint_held(&system->endpoints[u]);
+        held += endpoint_held(&system->endpoints[u]) + (system->adapters[u] ? l2_held(system->adapters[u]) : 0);
     for (unsigned p = 0; p < system->agent.port_count; p++)
         held += port_held(&system->agent.ports[p]);
     return held;

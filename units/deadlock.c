@@ -87,6 +87,9 @@ static int router_actor(const struct search *search, const struct router *router
 }
 
 static int link_input(const struct search *search, const struct link_sink *out) {
+    for (unsigned u = 0; u < search->system->endpoint_count; u++) /* an L2 adapter is part of the link */
+        if (search->system->adapters[u] == out->self)
+            out = &search->system->adapters[u]->mesh;
     const struct router_end *end = out->self;
     if (search->system->mesh.flex) /* the what-if network shows no routers */
         return NOBODY;
@@ -104,7 +107,7 @@ static int receiver(const struct search *search, const struct router *router, un
         return router_actor(search, system->mesh.boundaries[out->target]->router,
                             system->mesh.boundaries[out->target]->input);
     for (unsigned u = 0; u < system->endpoint_count; u++)
-        if (sink == &system->endpoints[u])
+        if (sink == &system->endpoints[u] || (sink && sink == system->adapters[u]))
             return actor(search, ACTOR_RECEIVE, u);
     for (unsigned p = 0; p < system->agent.port_count; p++)
         if (sink == &system->agent.links[p])
@@ -466,6 +469,8 @@ static const char *diagnose(const struct search *search) {
         if (endpoint->recv.count && flit_at(endpoint->pool, fifo_head(&endpoint->recv)->flit)->type == FLIT_MEM_RD_RESP)
             id = "deadlock.receive_queue";
     }
+    if (!id && hazard_count(&system->hazards, "mem.unserved_aperture"))
+        return "mem.unserved_aperture";
     if (id || working_unit(search) != NOBODY)
         return id;
     if (credit_out(&system->agent.dispatch))

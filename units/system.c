@@ -29,14 +29,33 @@ static void build_mesh(struct system *system) {
         *group = (struct system_group){.system = system,
                                        .part = &system->mesh.parts[g],
                                        .endpoints = g_new0(struct endpoint *, machine->unit_count + 1),
+                                       .adapters = g_new0(struct l2_adapter *, machine->unit_count + 1),
                                        .has_agent = g == 0};
         group->part->group_due = &group->mesh_due;
     }
 }
 
+/* The unit's local link, through an L2 adapter where one is built. */
+static void join(struct system *system, struct system_group *group, unsigned unit) {
+    const struct machine *machine = system->machine;
+    const struct machine_unit *place = &machine->units[unit];
+    struct endpoint *endpoint = &system->endpoints[unit];
+    if (!(place->kind == UNIT_CLUSTER ? machine->l2.clusters : machine->l2.vectors)) {
+        endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        return;
+    }
+    struct l2_adapter *adapter = system->adapters[unit] = g_new0(struct l2_adapter, 1);
+    l2_init(adapter, machine, place, group->part->pool, &system->hazards);
+    adapter->unit = endpoint_sink(endpoint);
+    adapter->mesh = mesh_attach(&system->mesh, place->x, place->y, l2_mesh_end(adapter));
+    endpoint->out = l2_unit_end(adapter);
+    group->adapters[group->adapter_count++] = adapter;
+}
+
 static bool add_units(struct system *system, GError **error) {
     const struct machine *machine = system->machine;
     system->endpoints = g_new0(struct endpoint, machine->unit_count);
+    system->adapters = g_new0(struct l2_adapter *, machine->unit_count + 1);
     for (unsigned i = 0; i < machine->unit_count; i++) {
         const struct machine_unit *place = &machine->units[i];
         const struct unit_type *type = plugin_find_type(system->plugins, place->type);
@@ -49,7 +68,7 @@ static bool add_units(struct system *system, GError **error) {
         struct endpoint *endpoint = &system->endpoints[system->endpoint_count++];
         endpoint_init(endpoint, machine, place, type, part->pool, &system->hazards);
         endpoint->latency = group->latency;
-        endpoint->out = mesh_attach(&system->mesh, place->x, place->y, endpoint_sink(endpoint));
+        join(system, group, i);
         group->endpoints[group->endpoint_count++] = endpoint;
     }
     return true;
@@ -125,6 +144,21 @@ static void add_agent(struct system *system) {
         (struct dispatch_auxiliary){.self = system, .write = write_auxiliary, .status = mover_word};
 }
 
+/* Every unit's type is built in or brought by a plug-in. */
+static bool check_types(const struct machine *machine, GError **error) {
+    struct plugin_set *plugins = plugin_set_load(machine, error);
+    bool known = plugins;
+    for (unsigned i = 0; known && i < machine->unit_count; i++) {
+        known = plugin_find_type(plugins, machine->units[i].type);
+        if (!known)
+            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
+                        machine->units[i].name, machine->units[i].type,
+                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
+    }
+    plugin_set_free(plugins);
+    return known;
+}
+
 /* ---- the transform bank behind the control processor ---- */
 
 /* Which register of the bank an address of the processor names. */
@@ -150,21 +184,6 @@ bool system_processor_read(struct system *system, uint32_t address, uint32_t *va
     return there;
 }
 
-/* Every unit's type is built in or brought by a plug-in. */
-static bool check_types(const struct machine *machine, GError **error) {
-    struct plugin_set *plugins = plugin_set_load(machine, error);
-    bool known = plugins;
-    for (unsigned i = 0; known && i < machine->unit_count; i++) {
-        known = plugin_find_type(plugins, machine->units[i].type);
-        if (!known)
-            g_set_error(error, FS_ERROR, FS_ERROR_INPUT, "units: %s is of type \"%s\", expected a known unit type%s",
-                        machine->units[i].name, machine->units[i].type,
-                        machine->plugins ? "" : " or a plug-in that brings it (plugins)");
-    }
-    plugin_set_free(plugins);
-    return known;
-}
-
 bool system_check(const struct machine *machine, GError **error) {
     const struct transform_occupant *slots[TRANSFORM_SLOTS];
     unsigned count;
@@ -176,7 +195,9 @@ bool system_check(const struct machine *machine, GError **error) {
     }
     if (machine->mesh_count)
         return true;
-    return check_types(machine, error) && system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
+    if (!check_types(machine, error))
+        return false;
+    return system_occupants(machine, slots, &count, error) && mesh_check(machine, error);
 }
 
 struct system *system_new(const struct machine *machine, GError **error) {
@@ -225,13 +246,20 @@ void system_free(struct system *system) {
         return;
     for (unsigned i = 0; i < system->endpoint_count; i++)
         endpoint_clear(&system->endpoints[i]);
+    for (unsigned i = 0; system->adapters && i < system->machine->unit_count; i++)
+        if (system->adapters[i]) {
+            l2_clear(system->adapters[i]);
+            g_free(system->adapters[i]);
+        }
     for (unsigned g = 0; g < system->group_count; g++) {
         g_free(system->groups[g].endpoints);
+        g_free(system->groups[g].adapters);
         for (unsigned type = 0; type < FLIT_TYPES; type++)
             histogram_clear(&system->groups[g].latency[type]);
     }
     g_free(system->groups);
     g_free(system->endpoints);
+    g_free(system->adapters);
     g_free(system->unit_accounts);
     g_free(system->port_accounts);
     agent_clear(&system->agent);
@@ -275,22 +303,27 @@ void system_close(struct system *system) {
 
 /* ---- one cycle ---- */
 
+/* What an endpoint adds to its group's progress; it grows in the endpoint's own steps alone. */
+static uint64_t endpoint_progress(const struct endpoint *endpoint) {
+    const struct unit_type *type = endpoint->type;
+    return endpoint->retired + endpoint->inst_popped + (type->progress ? type->progress(endpoint->unit) : 0);
+}
+
 static uint64_t group_progress(const struct system_group *group) {
     const struct system *system = group->system;
-    uint64_t progress = group->part->hops;
+    uint64_t progress = group->part->hops + group->units_progress;
     if (group->has_agent && system->agent.interlink)
         progress += system->agent.interlink->progress;
     const struct stage *stage = group->has_agent ? path_stage(system->agent.path) : NULL;
     if (stage)
         progress += stage->reads_served + stage->writes_served;
+    for (unsigned p = 0; group->has_agent && p < system->agent.port_count; p++)
+        if (system->agent.ports[p].stage)
+            progress += system->agent.ports[p].stage->reads_served + system->agent.ports[p].stage->writes_served;
     if (group->has_agent)
         progress += system->dram.reads + system->dram.writes + system->agent.dispatch.pushed + system->agent.agent_in;
-    for (unsigned i = 0; i < group->endpoint_count; i++) {
-        const struct endpoint *endpoint = group->endpoints[i];
-        progress += endpoint->retired + endpoint->inst_popped;
-        if (endpoint->type->progress)
-            progress += endpoint->type->progress(endpoint->unit);
-    }
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        progress += group->adapters[i]->served + group->adapters[i]->taken;
     return progress;
 }
 
@@ -300,6 +333,16 @@ static void note_progress(struct system_group *group, cycle_t now) {
         return;
     group->progress = progress;
     group->last_progress = now;
+}
+
+static inline cycle_t step_endpoint(struct system_group *group, struct endpoint *endpoint, cycle_t now) {
+    if (endpoint->due > now)
+        return endpoint->due;
+    endpoint_step(endpoint, now);
+    uint64_t progress = endpoint_progress(endpoint);
+    group->units_progress += progress - endpoint->progress;
+    endpoint->progress = progress;
+    return endpoint->due;
 }
 
 cycle_t system_group_step(void *self, cycle_t now) {
@@ -312,16 +355,18 @@ cycle_t system_group_step(void *self, cycle_t now) {
         agent_begin(agent, now);
     cycle_t due = mesh_part_step(group->part, now);
     group->mesh_due = CYCLE_NEVER;
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        if (group->adapters[i]->due <= now)
+            l2_step(group->adapters[i], now);
     for (unsigned i = 0; i < group->endpoint_count; i++)
-        if (group->endpoints[i]->due <= now)
-            endpoint_step(group->endpoints[i], now);
+        due = MIN(due, step_endpoint(group, group->endpoints[i], now));
     if (agent) {
         if (agent->due <= now)
             agent_step(agent, now);
         due = MIN(due, agent->due);
     }
-    for (unsigned i = 0; i < group->endpoint_count; i++)
-        due = MIN(due, group->endpoints[i]->due);
+    for (unsigned i = 0; i < group->adapter_count; i++)
+        due = MIN(due, group->adapters[i]->due);
     due = MIN(due, group->mesh_due); /* endpoints and agent gave flits to routers after those were stepped */
     note_progress(group, now);
     group->stepped = now;
@@ -338,7 +383,7 @@ cycle_t system_step(struct system *system, cycle_t now) {
 
 bool system_quiet(const struct system *system) {
     for (unsigned i = 0; i < system->endpoint_count; i++)
-        if (!endpoint_quiet(&system->endpoints[i]))
+        if (!endpoint_quiet(&system->endpoints[i]) || (system->adapters[i] && !l2_quiet(system->adapters[i])))
             return false;
     return agent_quiet(&system->agent) && !mover_busy(&system->mover) && mesh_held(&system->mesh) == 0;
 }

@@ -16,6 +16,7 @@
 #include "model/machine.h"
 #include "noc/clock.h"
 #include "noc/endpoint.h"
+#include "noc/l2.h"
 #include "noc/mesh.h"
 
 struct plugin_set;
@@ -26,10 +27,13 @@ struct system_group {
     struct mesh_part *part;
     struct endpoint **endpoints;
     unsigned endpoint_count;
+    struct l2_adapter **adapters;
+    unsigned adapter_count;
     bool has_agent;
     cycle_t due;                          /* next cycle with work, CYCLE_NEVER: none */
     cycle_t mesh_due;                     /* of routers that were given flits since they were stepped */
     cycle_t stepped;                      /* last cycle with work */
+    uint64_t units_progress;              /* of its endpoints */
     uint64_t progress;                    /* work done, as system_progress counts it */
     cycle_t last_progress;                /* last cycle in which it grew */
     bool closed;                          /* accounts are closed at system->end */
@@ -48,6 +52,7 @@ struct system {
     struct plugin_set *plugins;  /* unit types beside the built-in ones */
     struct endpoint *endpoints;  /* one a unit, in the machine's order */
     unsigned endpoint_count;
+    struct l2_adapter **adapters; /* by unit, NULL where none is built */
     struct system_group *groups;
     unsigned group_count;
     /* Accounts as of cycle `end`, the first one that is no longer part of the run; CYCLE_NEVER while it goes on. */

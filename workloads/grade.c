@@ -1,6 +1,7 @@
 /* References and distances; see grade.h. */
 #include "workloads/grade.h"
 
+#include "model/numeric/clones.h"
 #include "model/numeric/fp16.h"
 #include "model/numeric/fp22.h"
 
@@ -14,6 +15,9 @@ enum {
     SCALE_BIAS = 46, /* a block sum times its scale mantissas is in units of 2^(Ea + Eb - 46) */
     K_STRIP = 64,    /* of the FP64 product: rows of B^T that stay in cache */
     N_STRIP = 512,
+    SORT_BITS = 11, /* a digit */
+    SORT_RADIX = 1 << SORT_BITS,
+    SORT_DIGITS = (64 + SORT_BITS - 1) / SORT_BITS,
 };
 
 __extension__ typedef __int128 wide_sum;
@@ -167,9 +171,10 @@ void grade_dequantise(const struct operand_layout *layout, const struct mxfp7_en
     }
 }
 
-/* c[0..width) += sum over a strip of K of a[k] * bt[k][0..width), in the order of k. */
-static void add_strip(double *restrict c, const double *a, const double *restrict bt, size_t depth, size_t pitch,
-                      size_t width) {
+/* c[0..width) += sum over a strip of K of a[k] * bt[k][0..width), in the order of k. Products and sums are rounded one
+ * by one, so that more lanes at a time change nothing. */
+VECTOR_CLONES static void add_strip(double *restrict c, const double *a, const double *restrict bt, size_t depth,
+                                    size_t pitch, size_t width) {
     for (size_t k = 0; k < depth; k++) {
         double factor = a[k];
         const double *row = bt + k * pitch;
@@ -194,9 +199,27 @@ void grade_fp64_result(size_t m, size_t k, size_t n, const double *a, const doub
     }
 }
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+/* Sorts numbers that are not negative, which are ordered as their bits are, digit by digit from the lowest. */
+static void sort_errors(double *values, size_t count) {
+    g_autofree uint64_t *spare = g_new(uint64_t, MAX(count, 1)), *keys = g_new(uint64_t, MAX(count, 1));
+    memcpy(keys, values, count * sizeof *keys);
+    for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
+        size_t places[SORT_RADIX] = {0};
+        unsigned shift = digit * SORT_BITS;
+        for (size_t i = 0; i < count; i++)
+            places[keys[i] >> shift & (SORT_RADIX - 1)]++;
+        for (size_t bin = 0, sum = 0; bin < SORT_RADIX; bin++) {
+            size_t size = places[bin];
+            places[bin] = sum;
+            sum += size;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[places[keys[i] >> shift & (SORT_RADIX - 1)]++] = keys[i];
+        uint64_t *swap = keys;
+        keys = spare;
+        spare = swap;
+    }
+    memcpy(values, keys, count * sizeof *keys);
 }
 
 /* Quantile of sorted values, linear between neighbours. */
@@ -269,7 +292,7 @@ void grade_against(const double *want, const uint16_t *got, size_t count, struct
     }
     numerics->over_1pct += numerics->undefined;
     numerics->over_10pct += numerics->undefined;
-    qsort(rel, defined, sizeof *rel, compare_doubles);
+    sort_errors(rel, defined);
     fill_bins(rel, defined, numerics->bins);
     numerics->rel_p50 = quantile(rel, defined, 0.5);
     numerics->rel_p90 = quantile(rel, defined, 0.9);

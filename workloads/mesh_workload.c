@@ -113,6 +113,7 @@ static void grade(struct run *run, const struct mesh_gemm *gemm, const struct pr
     grade_against(wanted, ours, count, &run->vs_quantised);
     grade_fp64_result(gemm->m, gemm->k, gemm->n, product->a->data, product->b->data, wanted);
     grade_against(wanted, ours, count, &run->vs_fp64);
+    run->answer_columns = gemm->n;
     run->graded = true;
 }
 

@@ -2,7 +2,8 @@
  *
  * C[m][n] = A[m][k] . B[n][k]^T. A plan is the choice of a tile (gm x gn sub-tiles of 4 x 4) and a chunk (nk blocks of
  * 32), who computes which tile in which order, and the instructions that do it. A pass makes one tile. Operands are
- * taken to lie in memory as layout.h packs them, results as it un-tiles them. Split-K (§2.8) is not planned yet. */
+ * taken to lie in memory as layout.h packs them, results as it un-tiles them. K split over clusters (§2.8) is planned
+ * on top, in split.h. */
 #pragma once
 
 #include <stdbool.h>

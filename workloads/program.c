@@ -216,7 +216,8 @@ static bool load(struct run *run, const struct asm_program *program, struct prog
     }
     if (!host->engine && !writes->len && run->instructions && !default_host(run, program, host, error))
         return false;
-    qsort(writes->data, writes->len, sizeof(struct timed_write), by_cycle);
+    if (writes->len)
+        qsort(writes->data, writes->len, sizeof(struct timed_write), by_cycle);
     host->writes = (struct timed_write *)(void *)writes->data;
     host->write_count = writes->len;
     host->engine_at = (cycle_t)base;

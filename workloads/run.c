@@ -229,6 +229,7 @@ void run_drive(struct run *run, struct run_host *host, uint64_t expected) {
     run->observed = true;
     if (run->observers->len)
         run->machine->engine.routers_per_actor = run->asked_grouping;
+    path_watch(system->agent.path, run->memory_watch);
     system->agent.host = host->agent;
     agent_wake(&system->agent, host->agent.due);
     for (unsigned g = 0; g < system->group_count; g++) {

@@ -49,11 +49,12 @@ struct run {
     const struct workload *workload;
     uint64_t seed;
     bool strict;
-    bool profiled;                  /* asked for: cycles a word of every vector kernel */
-    struct profile *profile;        /* of a profiled run, once it is over; else NULL */
-    struct system *system;          /* NULL for workloads without units */
-    struct line *line;              /* of a workload on several meshes, which has no `system`; else NULL */
-    struct traffic_result *traffic; /* of a traffic workload, else NULL */
+    const struct path_watch *memory_watch; /* told of every burst that memory takes, or NULL */
+    bool profiled;                         /* asked for: cycles a word of every vector kernel */
+    struct profile *profile;               /* of a profiled run, once it is over; else NULL */
+    struct system *system;                 /* NULL for workloads without units */
+    struct line *line;                     /* of a workload on several meshes, which has no `system`; else NULL */
+    struct traffic_result *traffic;        /* of a traffic workload, else NULL */
     /* Time, in cycles from the first GO. */
     cycle_t cycles;         /* to the last completion signal */
     cycle_t host_cycles;    /* to the end of the last control program, as the host's polling sees it */

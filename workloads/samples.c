@@ -272,6 +272,7 @@ static void grade(const struct sample *sample, const struct sample_data *data, s
     grade_dequantise(&data->b, data->entries_b, b);
     grade_product(sample, a, b, ours, &run->vs_quantised);
     grade_product(sample, data->tensor_a->data, data->tensor_b->data, ours, &run->vs_fp64);
+    run->answer_columns = sample->n;
     run->graded = true;
 }
 

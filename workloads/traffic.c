@@ -1,4 +1,5 @@
 /* The `traffic` workload: synthetic or recorded traffic on the bare network of a machine (docs/traffic.md). */
+#include "noc/clock.h"
 #include "noc/traffic.h"
 
 #include <stdio.h>
@@ -138,6 +139,7 @@ static bool run_traffic(struct run *run, GError **error) {
     if (fine) {
         fill(run, &lists, &params);
         run->traffic = g_new0(struct traffic_result, 1);
+        clock_start_engine();
         gint64 began = g_get_monotonic_time();
         fine = traffic_run(run->machine, &params, run->traffic, &wrong);
         run->wall_seconds = (double)(g_get_monotonic_time() - began) / 1e6;

@@ -38,6 +38,7 @@ enum {
 typedef uint32_t lanes __attribute__((vector_size(32)));
 typedef int32_t signed_lanes __attribute__((vector_size(32)));
 typedef float float_lanes __attribute__((vector_size(32)));
+typedef uint16_t half_lanes __attribute__((vector_size(16)));
 
 enum {
     LANES = sizeof(lanes) / sizeof(uint32_t),
@@ -115,21 +116,20 @@ ALWAYS_INLINE void add_lanes(lanes *tile, const lanes *incoming, unsigned width)
     *tile = result & ~IS_ZERO(m_x >> width);
 }
 
-/* Exponent (not yet cut to FP16's range) << 10 | fraction, sign apart. */
-ALWAYS_INLINE int32_t emit_magnitude(uint32_t word, unsigned width) {
-    uint32_t magnitude = word & ((128u << width) - 1);
+/* Words to FP16 in the low halves; *cut gets all ones where the largest stands for a larger one. The magnitude is the
+ * exponent, not yet cut to FP16's range, over a fraction of 10 bits. */
+ALWAYS_INLINE void emit_lanes(lanes *word, lanes *cut, unsigned width) {
+    lanes magnitude = *word & ((128u << width) - 1), rounded = magnitude;
     unsigned drop = width > 10 ? width - 10 : 0;
-    uint32_t half = drop ? (1u << drop >> 1) - 1 + (magnitude >> drop & 1) : 0;
-    uint32_t rounded = width >= 10 ? (magnitude + half) >> drop : magnitude << ((10 - width) & 7);
-    return (int32_t)rounded - FP16_BIAS_GAP * 1024;
-}
-
-ALWAYS_INLINE uint32_t emit_lane(uint32_t word, unsigned width) {
-    int32_t magnitude = emit_magnitude(word, width);
-    uint32_t sign = (word >> (width + 7) & 1) << 15;
-    uint32_t cut = magnitude > FP16_TOP ? FP16_TOP : (uint32_t)magnitude;
-    uint32_t half = sign | (magnitude < 1024 ? 0 : cut);
-    return (word >> width & 127) == 0 ? 0 : half;
+    if (drop)
+        rounded = (magnitude + ((1u << drop >> 1) - 1) + (magnitude >> drop & 1)) >> drop;
+    else
+        rounded = magnitude << ((10 - width) & 7);
+    rounded -= FP16_BIAS_GAP * 1024;
+    lanes some = ~IS_ZERO(magnitude >> width);
+    *cut = LESS((uint32_t)FP16_TOP, rounded) & some;
+    lanes half = PICK(LESS(rounded, 1024u), rounded & 0, PICK(*cut, (rounded & 0) + FP16_TOP, rounded));
+    *word = (half | (*word >> (width + 7) & 1) << 15) & some;
 }
 
 ALWAYS_INLINE struct fp22_partial scaled(int32_t part, uint8_t sa, uint8_t sb, uint8_t anchor) {
@@ -153,7 +153,9 @@ uint32_t fp22_add(uint32_t tile, uint32_t incoming, unsigned width) {
 }
 
 uint16_t fp22_emit(uint32_t word, unsigned width) {
-    return (uint16_t)emit_lane(word, width);
+    lanes half = {word}, cut;
+    emit_lanes(&half, &cut, width);
+    return (uint16_t)half[0];
 }
 
 double fp22_to_double(uint32_t word, unsigned width) {
@@ -229,13 +231,25 @@ VECTOR_CLONES void fp22_tile_add_words(uint32_t tile[16], const uint32_t incomin
     FOR_WIDTH(width, add_words(tile, incoming, W));
 }
 
-unsigned fp22_tile_emit(const uint32_t tile[16], unsigned width, struct word256 *out) {
-    unsigned cut = 0;
-    *out = (struct word256){{0}};
-    for (unsigned l = 0; l < FP22_LANES; l++) {
-        out->w[l / 4] |= (uint64_t)emit_lane(tile[l], width) << (16 * (l % 4));
-        cut += emit_magnitude(tile[l], width) > FP16_TOP;
+ALWAYS_INLINE unsigned emit_tile(const uint32_t tile[16], unsigned width, struct word256 *out) {
+    lanes cuts = {0};
+    for (unsigned h = 0; h < HALVES; h++) {
+        lanes word, cut;
+        load_lanes(&word, &tile[LANES * h]);
+        emit_lanes(&word, &cut, width);
+        half_lanes halves = __builtin_convertvector(word, half_lanes);
+        memcpy(&out->w[2 * h], &halves, sizeof halves);
+        cuts -= cut;
     }
+    unsigned count = 0;
+    for (unsigned l = 0; l < LANES; l++)
+        count += cuts[l];
+    return count;
+}
+
+VECTOR_CLONES unsigned fp22_tile_emit(const uint32_t tile[16], unsigned width, struct word256 *out) {
+    unsigned cut;
+    FOR_WIDTH(width, cut = emit_tile(tile, W, out));
     return cut;
 }
 

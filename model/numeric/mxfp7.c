@@ -105,13 +105,34 @@ void mxfp7_pack(const struct mxfp7_entry *entry, enum mxfp7_packing packing, str
     }
 }
 
+/* Eight elements of 7 bits as eight signed bytes. */
+static uint64_t spread_elements(uint64_t x) {
+    x = (x & UINT64_C(0x0fffffff)) | (x & UINT64_C(0xfffffff0000000)) << 4;
+    x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x0fffc0000fffc000)) << 2;
+    x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x3f803f803f803f80)) << 1;
+    return x | (x & UINT64_C(0x4040404040404040)) << 1;
+}
+
+/* Elements of slots 8 * group to 8 * group + 7, the first in the highest byte. */
+static uint64_t slot_elements(const struct word256 *word, unsigned group) {
+    return spread_elements(word_get(word, WORD_BITS - ELEMENT_BITS * 8 * (group + 1), ELEMENT_BITS * 8));
+}
+
+static int8_t byte_from_top(uint64_t bytes, unsigned n) {
+    return (int8_t)(bytes >> (56 - 8 * n));
+}
+
 void mxfp7_place(struct mxfp7_entry *entry, enum mxfp7_packing packing, unsigned index, const struct word256 *word) {
-    for (unsigned lane = 0; lane < MXFP7_LANES; lane++) {
-        if (index == 0)
-            entry->scale[lane] = (uint8_t)word_get(word, scale_bit(lane), 8);
-        for (unsigned k = K_PER_WORD * index; k < K_PER_WORD * (index + 1); k++) {
-            int bits = (int)word_get(word, element_bit(packing, lane, k), ELEMENT_BITS);
-            entry->q[lane][k] = (int8_t)((bits ^ 64) - 64);
+    for (unsigned lane = 0; index == 0 && lane < MXFP7_LANES; lane++)
+        entry->scale[lane] = (uint8_t)(word->w[0] >> scale_bit(lane));
+    for (unsigned group = 0; group < MXFP7_LANES; group++) {
+        uint64_t bytes = slot_elements(word, group);
+        if (packing == MXFP7_ROWS) { /* a group is a lane */
+            for (unsigned k = 0; k < K_PER_WORD; k++)
+                entry->q[group][K_PER_WORD * index + k] = byte_from_top(bytes, k);
+        } else { /* a group is all lanes of two k */
+            for (unsigned e = 0; e < K_PER_WORD; e++)
+                entry->q[e % MXFP7_LANES][K_PER_WORD * index + 2 * group + e / MXFP7_LANES] = byte_from_top(bytes, e);
         }
     }
 }

@@ -184,6 +184,12 @@ static cycle_t next_step(const struct cluster *cluster, cycle_t now) {
     return CYCLE_NEVER;
 }
 
+/* Results are on their way to the drain queue, in it, or behind it. */
+static bool collector_works(const struct cluster *cluster) {
+    return cluster->ring_out != cluster->ring_in || cluster->emits_counted != cluster->emits_issued ||
+           !write_port_idle(cluster);
+}
+
 static cycle_t step(void *unit, struct unit_io *io) {
     struct cluster *cluster = unit;
     cycle_t now = io->now;
@@ -206,14 +212,18 @@ static cycle_t step(void *unit, struct unit_io *io) {
     if (before == SEQUENCER_ARMED && state == SEQUENCER_RETIRE)
         state = SEQUENCER_CLOSING;
     enum cluster_cause sweep = sweep_step(cluster, &flags);
-    drain_issue_step(cluster, &flags);
+    if (cluster->drain_pulse == now || cluster->barrier || cluster->issuing)
+        drain_issue_step(cluster, &flags);
     bool refused = cluster->write_port != FLIT_NONE && !io->send_ready;
     bool taken = send_step(cluster, io, signal, request);
-    collector_step(cluster, &flags, taken);
+    if (collector_works(cluster))
+        collector_step(cluster, &flags, taken);
     bool held = cluster->peer.pending || signal != FLIT_NONE;
-    peer_step(cluster, &flags, in_burst);
+    if (in_burst || cluster->peer.open || cluster->peer.granted || cluster->peer.pending)
+        peer_step(cluster, &flags, in_burst);
     receive_step(cluster, io, state == SEQUENCER_FILL, held);
-    rendezvous_step(cluster);
+    if (cluster->reporting || cluster->gathering)
+        rendezvous_step(cluster);
     tensor_step(cluster);
 
     count_cycle(cluster, &flags, state);

@@ -286,8 +286,14 @@ void drain_check_format(struct cluster *cluster, bool fused, cycle_t now);
 void drain_latch(struct cluster *cluster, cycle_t now);
 void drain_issue_step(struct cluster *cluster, const struct cluster_flags *flags);
 void collector_step(struct cluster *cluster, const struct cluster_flags *flags, bool taken);
-bool write_port_idle(const struct cluster *cluster);
-bool drain_idle(const struct cluster *cluster);
+static inline bool drain_idle(const struct cluster *cluster) {
+    return !cluster->issuing && cluster->d_out == 0 && !cluster->barrier;
+}
+
+static inline bool write_port_idle(const struct cluster *cluster) {
+    return !cluster->bank[cluster->collecting].count && cluster->sender == SENDER_IDLE &&
+           cluster->write_port == FLIT_NONE;
+}
 /* peer.c (§4) */
 void peer_pop(struct cluster *cluster, const struct flit *flit, cycle_t now);
 void peer_step(struct cluster *cluster, const struct cluster_flags *flags, bool was_in_burst);

@@ -17,15 +17,6 @@ void drain_queue_push(struct cluster *cluster, const struct word256 *data, cycle
     word->data = *data;
 }
 
-bool drain_idle(const struct cluster *cluster) {
-    return !cluster->issuing && cluster->d_out == 0 && !cluster->barrier;
-}
-
-bool write_port_idle(const struct cluster *cluster) {
-    return !cluster->bank[cluster->collecting].count && cluster->sender == SENDER_IDLE &&
-           cluster->write_port == FLIT_NONE;
-}
-
 /* Start pulse of an emitting sweep or a plain drain: the counters show 0 from the next cycle. */
 void drain_reset(struct cluster *cluster) {
     cluster->d_pop = 0;

@@ -58,7 +58,9 @@ void sweep_prepare(struct cluster *cluster, cycle_t now) {
 static const struct mxfp7_entry *operand(struct cluster *cluster, unsigned side, unsigned bank, unsigned number,
                                          cycle_t now) {
     unsigned size = side ? cluster->params->l1_b : cluster->params->l1_a;
-    unsigned entry = (bank * BANK_ENTRIES + number % BANK_ENTRIES) % size;
+    unsigned entry = bank * BANK_ENTRIES + number % BANK_ENTRIES;
+    if (entry >= size)
+        entry %= size;
     if (!bit_test(cluster->written[side], entry))
         hazard_report(cluster->hazards, "cluster.l1_unwritten", now, cluster->name,
                       "a sweep reads entry %u of side %c, which was never written", entry, side ? 'B' : 'A');
