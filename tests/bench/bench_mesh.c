@@ -48,7 +48,7 @@ static double plain(const struct point *point, struct plain_mesh *mesh) {
 
 /* Our flit-hops a second. */
 static double compare(const struct point *point, unsigned repeats) {
-    double our_time[REPEATS_MAX], plain_time[REPEATS_MAX], ratio[REPEATS_MAX];
+    double our_time[REPEATS_MAX] = {0}, plain_time[REPEATS_MAX] = {0}, ratio[REPEATS_MAX] = {0};
     struct traffic_result result;
     struct plain_mesh mesh;
     uint64_t hops = 0;
@@ -71,7 +71,7 @@ static double compare(const struct point *point, unsigned repeats) {
 
 static void threads(unsigned repeats) {
     static const struct point point = {32, 32, 0.2, 1500};
-    double one[REPEATS_MAX], two[REPEATS_MAX], ratio[REPEATS_MAX];
+    double one[REPEATS_MAX] = {0}, two[REPEATS_MAX] = {0}, ratio[REPEATS_MAX] = {0};
     for (unsigned i = 0; i < repeats; i++) {
         struct traffic_result first, second;
         one[i] = ours(&point, 1, CLOCK_MONOTONIC, &first);
