@@ -10,6 +10,7 @@
 
 #include "bare_machine.h"
 #include "bench.h"
+#include "noc/clock.h"
 #include "noc/traffic.h"
 #include "plain_mesh.h"
 
@@ -48,7 +49,7 @@ static double plain(const struct point *point, struct plain_mesh *mesh) {
 
 /* Our flit-hops a second. */
 static double compare(const struct point *point, unsigned repeats) {
-    double our_time[REPEATS_MAX], plain_time[REPEATS_MAX], ratio[REPEATS_MAX];
+    double our_time[REPEATS_MAX] = {0}, plain_time[REPEATS_MAX] = {0}, ratio[REPEATS_MAX] = {0};
     struct traffic_result result;
     struct plain_mesh mesh;
     uint64_t hops = 0;
@@ -71,7 +72,7 @@ static double compare(const struct point *point, unsigned repeats) {
 
 static void threads(unsigned repeats) {
     static const struct point point = {32, 32, 0.2, 1500};
-    double one[REPEATS_MAX], two[REPEATS_MAX], ratio[REPEATS_MAX];
+    double one[REPEATS_MAX] = {0}, two[REPEATS_MAX] = {0}, ratio[REPEATS_MAX] = {0};
     for (unsigned i = 0; i < repeats; i++) {
         struct traffic_result first, second;
         one[i] = ours(&point, 1, CLOCK_MONOTONIC, &first);
@@ -90,6 +91,7 @@ static void memory(void) {
     static const struct point large = {64, 64, 0.01, 200};
     struct rusage before, after;
     struct traffic_result result;
+    clock_start_engine(); /* SimGrid's own memory is not the routers' */
     getrusage(RUSAGE_SELF, &before);
     ours(&large, 1, CLOCK_MONOTONIC, &result);
     getrusage(RUSAGE_SELF, &after);

@@ -109,7 +109,7 @@ static double arithmetic(uint64_t blocks) {
 }
 
 static void compare(const char *machine, const char *workload, double reference, unsigned repeats) {
-    double time[REPEATS_MAX], floor_time[REPEATS_MAX], loop[REPEATS_MAX], ratio[REPEATS_MAX];
+    double time[REPEATS_MAX] = {0}, floor_time[REPEATS_MAX] = {0}, loop[REPEATS_MAX] = {0}, ratio[REPEATS_MAX] = {0};
     struct timing timing = {0};
     for (unsigned i = 0; i < repeats; i++) {
         loop[i] = plain_loop();
