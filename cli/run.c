@@ -193,6 +193,26 @@ static bool check_options(const struct options *options) {
     return true;
 }
 
+static int load_and_run(const struct options *options, const char *machine_name, const char *workload_name) {
+    struct machine machine;
+    struct workload workload;
+    GError *error = NULL;
+    if (!config_load_machine(&machine, machine_name, options->sets, &error))
+        return cli_fail(error);
+    int status;
+    if (!system_check(&machine, &error)) {
+        g_prefix_error(&error, "%s:1:1: ", machine_name);
+        status = cli_fail(error);
+    } else if (!workload_load(&workload, workload_name, options->sets, &error)) {
+        status = cli_fail(error);
+    } else {
+        status = run_workload(options, &machine, &workload);
+        workload_clear(&workload);
+    }
+    machine_clear(&machine);
+    return status;
+}
+
 int command_run(int argc, char **argv) {
     struct options options = {.seed = 1, .trace_to = -1, .trace_limit = RECORDER_LIMIT};
     const GOptionEntry entries[] = {
@@ -215,28 +235,10 @@ int command_run(int argc, char **argv) {
         {"trace-limit", 0, 0, G_OPTION_ARG_INT64, &options.trace_limit, "Most events of the trace (1000000)", "N"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Print no summary", NULL},
         {NULL}};
-    struct machine machine;
-    struct workload workload;
-    GError *error = NULL;
-    if (!cli_options(&argc, &argv, entries, "MACHINE WORKLOAD",
-                     "Runs a workload (a file, a shipped name or ID:KEY=VALUE,...) on a machine.", 2, 2) ||
-        !check_options(&options))
-        return CLI_AT_FAULT;
-    int status = CLI_AT_FAULT;
-    if (!config_load_machine(&machine, argv[1], options.sets, &error)) {
-        status = cli_fail(error);
-    } else {
-        if (!system_check(&machine, &error)) {
-            g_prefix_error(&error, "%s:1:1: ", argv[1]);
-            status = cli_fail(error);
-        } else if (!workload_load(&workload, argv[2], options.sets, &error)) {
-            status = cli_fail(error);
-        } else {
-            status = run_workload(&options, &machine, &workload);
-            workload_clear(&workload);
-        }
-        machine_clear(&machine);
-    }
+    bool understood = cli_options(&argc, &argv, entries, "MACHINE WORKLOAD",
+                                  "Runs a workload (a file, a shipped name or ID:KEY=VALUE,...) on a machine.", 2, 2) &&
+                      check_options(&options);
+    int status = understood ? load_and_run(&options, argv[1], argv[2]) : CLI_AT_FAULT;
     g_strfreev(options.sets);
     g_free(options.out);
     g_free(options.dram_trace);
