@@ -165,6 +165,7 @@ static int run_plan(struct sweep *sweep, const struct campaign_plan *plan, const
         return cli_fail(error);
     progress_init(&viewer.view, sweep->name, command->quiet);
     options->report = show;
+    // cppcheck-suppress autoVariables ; used within this call alone
     options->data = &viewer;
     bool fine = command->slurm ? run_on_slurm(sweep, plan, store, folder, command, options, &progress, &error)
                                : campaign_run(sweep, plan, store, options, &progress, &error);

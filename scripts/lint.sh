@@ -32,7 +32,8 @@ elif [ ! -f "$build/compile_commands.json" ]; then
 else
     # shellcheck disable=SC2086
     files=${*:-$(find $rooms -name '*.c' -not -path 'tests/plugins/*')}
-    # shellcheck disable=SC2086
-    clang-tidy --quiet -p "$build" $files 2>/dev/null || status=1
+    for file in $files; do
+        clang-tidy --quiet -p "$build" "$file" 2>/dev/null || status=1
+    done
 fi
 exit $status

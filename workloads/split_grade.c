@@ -48,7 +48,7 @@ void split_add(const uint16_t *parts, unsigned factor, size_t count, uint16_t *s
 
 void split_reference(const struct split_plan *plan, const struct mxfp7_entry *a, const struct mxfp7_entry *b,
                      const struct grade_machine *machine, uint16_t *c) {
-    struct operand_layout part_a, part_b;
+    struct operand_layout part_a = {0}, part_b = {0};
     size_t count = plan->gemm->m * plan->gemm->n;
     bool memory = plan->form == SPLIT_MEMORY;
     g_autofree uint32_t **tiles = g_new0(uint32_t *, plan->factor);

@@ -142,7 +142,7 @@ static bool move_memory(struct vector_model *model, const struct vector_word *wo
 }
 
 static void shuffle(struct vector_model *model, const struct vector_word *word) {
-    uint32_t turned[MODEL_LENGTH];
+    uint32_t turned[MODEL_LENGTH] = {0};
     unsigned by = model->s[word->vb] & 15, count = chunks(model) * GROUP;
     for (unsigned e = 0; e < count; e++)
         turned[e] = model->v[word->va][e / GROUP * GROUP + (e + by) % GROUP];

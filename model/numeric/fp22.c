@@ -119,7 +119,7 @@ ALWAYS_INLINE void add_lanes(lanes *tile, const lanes *incoming, unsigned width)
 /* Words to FP16 in the low halves; *cut gets all ones where the largest stands for a larger one. The magnitude is the
  * exponent, not yet cut to FP16's range, over a fraction of 10 bits. */
 ALWAYS_INLINE void emit_lanes(lanes *word, lanes *cut, unsigned width) {
-    lanes magnitude = *word & ((128u << width) - 1), rounded = magnitude;
+    lanes magnitude = *word & ((128u << width) - 1), rounded;
     unsigned drop = width > 10 ? width - 10 : 0;
     if (drop)
         rounded = (magnitude + ((1u << drop >> 1) - 1) + (magnitude >> drop & 1)) >> drop;

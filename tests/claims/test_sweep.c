@@ -292,7 +292,7 @@ static void assert_wrapped(const struct machine_bench *bench, const struct opera
                            const struct cluster_inst *gemm) {
     for (unsigned g = 0; g < gemm->gm; g++)
         for (unsigned h = 0; h < gemm->gn; h++) {
-            uint32_t tile[TILE_LANES];
+            uint32_t tile[TILE_LANES] = {0};
             for (unsigned kb = 0; kb < gemm->nk; kb++)
                 bench_block(tile, &operands->a[256 * gemm->abank + (gemm->aoff + g * gemm->nk + kb) % 256],
                             &operands->b[256 * gemm->bbank + (gemm->boff + h * gemm->nk + kb) % 256], kb == 0);

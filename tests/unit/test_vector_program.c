@@ -450,7 +450,7 @@ static void tails_pad_or_shorten(void) {
     g_assert_cmpuint(shortened.batches, ==, 2);
     vector_program_clear(&padded);
     vector_program_clear(&shortened);
-    struct cost costs[2];
+    struct cost costs[2] = {{0}};
     for (unsigned i = 0; i < G_N_ELEMENTS(value_cases); i++)
         if (strcmp(value_cases[i].name, "silu") == 0) {
             run_case(&value_cases[i], &pad, &costs[0]);
