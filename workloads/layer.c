@@ -6,8 +6,28 @@
 #include "model/config.h"
 #include "model/numeric/fp16.h"
 #include "workloads/grade.h"
+#include "workloads/kernel_values.h"
 #include "workloads/layout.h"
 #include "workloads/moves.h"
+
+double layer_value_silu(double x, double unused) {
+    (void)unused;
+    return activation_silu(x);
+}
+
+double layer_value_relu(double x, double unused) {
+    (void)unused;
+    return activation_relu(x);
+}
+
+double layer_value_gelu(double x, double unused) {
+    (void)unused;
+    return activation_gelu_tanh(x);
+}
+
+double layer_value_bias(double x, double bias) {
+    return x + bias;
+}
 
 enum {
     TILE_WORDS = 128,    /* of L1 for delivered tiles: with the result within the 320 that the reference allows */

@@ -37,6 +37,12 @@ struct layer_shape {
     const uint16_t *bias;                  /* n values or NULL; borrowed */
 };
 
+/* Values of elementwise parts in FP64; those of one operand leave the second alone. */
+double layer_value_silu(double x, double unused);
+double layer_value_relu(double x, double unused);
+double layer_value_gelu(double x, double unused);
+double layer_value_bias(double x, double bias);
+
 /* Depth of the product: k, or with several terms `terms` times k in whole blocks. */
 size_t layer_depth(const struct layer_shape *shape);
 /* [n][k] FP16 weights as rows of two terms: themselves, and what is left of them once they are int7+E5M3. To be freed.

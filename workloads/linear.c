@@ -43,28 +43,9 @@ static const struct config_key linear_keys[] = {
 };
 /* clang-format on */
 
-static double value_silu(double x, double none) {
-    (void)none;
-    return activation_silu(x);
-}
-
-static double value_relu(double x, double none) {
-    (void)none;
-    return activation_relu(x);
-}
-
-static double value_gelu(double x, double none) {
-    (void)none;
-    return activation_gelu_tanh(x);
-}
-
 static double value_scale(double x, double none) {
     (void)none;
     return SCALE * x;
-}
-
-static double value_bias(double x, double bias) {
-    return x + bias;
 }
 
 static double value_swiglu(double gate, double up) {
@@ -82,11 +63,11 @@ static const struct linear_row {
     bool bias;
     double (*value)(double, double);
 } rows[] = {
-    {"linear_silu", "silu", "d4", "silu-d4", 1, false, value_silu},
-    {"linear_relu", "relu", "portable", "relu-portable", 1, false, value_relu},
-    {"linear_gelu", "gelu-tanh", NULL, NULL, 1, false, value_gelu},
+    {"linear_silu", "silu", "d4", "silu-d4", 1, false, layer_value_silu},
+    {"linear_relu", "relu", "portable", "relu-portable", 1, false, layer_value_relu},
+    {"linear_gelu", "gelu-tanh", NULL, NULL, 1, false, layer_value_gelu},
     {"linear_scale", "scale", NULL, NULL, 1, false, value_scale},
-    {"linear_bias", "add", NULL, NULL, 1, true, value_bias},
+    {"linear_bias", "add", NULL, NULL, 1, true, layer_value_bias},
     {"swiglu", "swiglu", NULL, NULL, 2, false, value_swiglu},
     {"geglu", "geglu", NULL, NULL, 2, false, value_geglu},
 };

@@ -15,25 +15,6 @@ enum {
 
 #define MLP_TOLERANCE 5e-2 /* workloads §5.1 */
 
-static double value_silu(double x, double none) {
-    (void)none;
-    return activation_silu(x);
-}
-
-static double value_relu(double x, double none) {
-    (void)none;
-    return activation_relu(x);
-}
-
-static double value_gelu(double x, double none) {
-    (void)none;
-    return activation_gelu_tanh(x);
-}
-
-static double value_bias(double x, double bias) {
-    return x + bias;
-}
-
 static double value_bias_relu(double x, double bias) {
     return fmax(x + bias, 0);
 }
@@ -57,7 +38,7 @@ struct mlp_params {
 
 static const char *const activation_names[] = {"silu", "relu", "gelu", NULL};
 static const char *const activation_kernels[] = {"silu", "relu", "gelu-tanh"};
-static double (*const activation_values[])(double, double) = {value_silu, value_relu, value_gelu};
+static double (*const activation_values[])(double, double) = {layer_value_silu, layer_value_relu, layer_value_gelu};
 
 #define KEY(member, type, names, value, min, max, unit, sentence)                                                      \
     { #member, type, offsetof(struct mlp_params, member), names, {value, value }, min, max, unit, sentence }
@@ -289,7 +270,7 @@ static bool digits_run(struct run *run, GError **error) {
                                               .n = digits.classes,
                                               .products = 1,
                                               .kernel = "add",
-                                              .value = value_bias,
+                                              .value = layer_value_bias,
                                               .fuse = params->fuse,
                                               .terms = params->terms,
                                               .w = {digits.halves[DIGITS_W2]},
