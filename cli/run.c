@@ -193,6 +193,14 @@ static bool check_options(const struct options *options) {
     return true;
 }
 
+static bool check_machine(const struct machine *machine, const struct workload *workload, const char *name,
+                          GError **error) {
+    if (system_check(machine, error) && workload_fits(workload, machine, error))
+        return true;
+    g_prefix_error(error, "%s:1:1: ", name);
+    return false;
+}
+
 static int load_and_run(const struct options *options, const char *machine_name, const char *workload_name) {
     struct machine machine;
     struct workload workload;
@@ -200,13 +208,11 @@ static int load_and_run(const struct options *options, const char *machine_name,
     if (!config_load_machine(&machine, machine_name, options->sets, &error))
         return cli_fail(error);
     int status;
-    if (!system_check(&machine, &error)) {
-        g_prefix_error(&error, "%s:1:1: ", machine_name);
-        status = cli_fail(error);
-    } else if (!workload_load(&workload, workload_name, options->sets, &error)) {
+    if (!workload_load(&workload, workload_name, options->sets, &error)) {
         status = cli_fail(error);
     } else {
-        status = run_workload(options, &machine, &workload);
+        status = check_machine(&machine, &workload, machine_name, &error) ? run_workload(options, &machine, &workload)
+                                                                          : cli_fail(error);
         workload_clear(&workload);
     }
     machine_clear(&machine);

@@ -222,6 +222,7 @@ static bool mesh_run(struct run *run, GError **error) {
 #define MESH_TYPE(member, name, table, text)                                                                           \
     extern const struct workload_type workload_##member;                                                               \
     const struct workload_type workload_##member = {.id = name,                                                        \
+                                                    .scope = WORKLOAD_ON_SEVERAL_MESHES,                               \
                                                     .sentence = text,                                                  \
                                                     .keys = table,                                                     \
                                                     .key_count = G_N_ELEMENTS(table),                                  \

@@ -185,6 +185,16 @@ json_t *workload_json(const struct workload *workload) {
     return root;
 }
 
+bool workload_fits(const struct workload *workload, const struct machine *machine, GError **error) {
+    if (workload->type->scope == WORKLOAD_ON_SEVERAL_MESHES || !machine->mesh_count)
+        return true;
+    g_set_error(
+        error, FS_ERROR, FS_ERROR_INPUT,
+        "(machine): has %u meshes, and %s runs on one, expected a machine of one mesh, or mesh-n, mesh-k or mesh-k4",
+        machine->mesh_count, workload->type->id);
+    return false;
+}
+
 bool workload_error(const struct workload *workload, const char *key, GError **error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

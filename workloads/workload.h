@@ -15,12 +15,18 @@ struct workload;
 
 #define WORKLOAD_SCHEMA "flitsim.workload/1"
 
+enum workload_scope {
+    WORKLOAD_ON_ONE_MESH,
+    WORKLOAD_ON_SEVERAL_MESHES,
+};
+
 struct workload_type {
     const char *id;       /* "gemm" */
     const char *sentence; /* what it is, for --help and the reference page */
     const struct config_key *keys;
     size_t key_count;
     size_t params_size;
+    enum workload_scope scope;
     /* The key that a short form without '=' sets ("program:FILE"), or NULL. */
     const char *bare_key;
     /* What must hold of the parameters alone; NULL: nothing. */
@@ -45,6 +51,9 @@ extern const struct workload_type *const workload_types[];
  * which those that begin with "workload." are meant. On failure there is nothing to clear. */
 bool workload_load(struct workload *workload, const char *name, char *const *sets, GError **error);
 void workload_clear(struct workload *workload);
+
+/* Whether the machine has as many meshes as the workload is for. FS_ERROR_INPUT, without the file's name. */
+bool workload_fits(const struct workload *workload, const struct machine *machine, GError **error);
 
 /* All parameters as a JSON object, defaults included. */
 json_t *workload_json(const struct workload *workload);

@@ -215,6 +215,9 @@ static const struct {
      "workload:1:15: operands: distribution \"normale\", expected normal, scaled, lowrank:R, relu, biased:MU, real, "
      "int, edge, zeros or ones"},
     {NULL, "run mesh_4x4 gemm", "workload:1:1: m: needs a matmul cluster, expected a machine with one"},
+    {NULL, "run ship_4_meshes move",
+     "ship_4_meshes:1:1: (machine): has 4 meshes, and move runs on one, expected a machine of one mesh, or mesh-n, "
+     "mesh-k or mesh-k4"},
     {NULL, "run one program:gone.asm",
      "gone.asm:1:1: (file): can't be opened: No such file or directory, expected a readable file"},
     {NULL, "run one", "flitsim run: 1 arguments, expected MACHINE WORKLOAD"},
