@@ -293,6 +293,8 @@ static void schedule(struct mover_job *move) {
 
 static bool move_run(struct run *run, GError **error) {
     struct mover_job move = {.run = run, .params = run->workload->params};
+    if (!run->machine->port_count)
+        return workload_error(run->workload, "kind", error, "needs a memory port, expected a machine with one");
     bool fine = take_shape(&move, error) && place(&move, error) && (run->system = system_new(run->machine, error));
     if (fine) {
         run->system->hazards.strict = run->strict;

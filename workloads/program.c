@@ -242,6 +242,8 @@ bool program_execute(struct run *run, const struct asm_program *program, const c
 }
 
 static bool program_run(struct run *run, GError **error) {
+    if (!run->machine->port_count)
+        return workload_error(run->workload, "file", error, "needs a memory port, expected a machine with one");
     const struct program_params *params = run->workload->params;
     g_autoptr(asm_program_owned) program = asm_program_load(params->file, error);
     if (!program || !(run->system = system_new(run->machine, error)))

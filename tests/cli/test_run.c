@@ -218,6 +218,7 @@ static const struct {
     {NULL, "run ship_4_meshes move",
      "ship_4_meshes:1:1: (machine): has 4 meshes, and move runs on one, expected a machine of one mesh, or mesh-n, "
      "mesh-k or mesh-k4"},
+    {NULL, "run mesh_4x4 move", "workload:1:1: kind: needs a memory port, expected a machine with one"},
     {NULL, "run one program:gone.asm",
      "gone.asm:1:1: (file): can't be opened: No such file or directory, expected a readable file"},
     {NULL, "run one", "flitsim run: 1 arguments, expected MACHINE WORKLOAD"},
