@@ -75,7 +75,7 @@ const struct config_key machine_keys[] = {
     NUMBER(l2.vector_base, 4043309056.0, 0, 1099511627775.0, "bytes", "Where the vector cores' window begins."),
 
     NUMBER(agent.staging_flits, 128, 1, 65536, "flits", "Program staging RAM of the dispatch agent."),
-    NUMBER(agent.commands, 128, 1, 65536, "commands", "Commands the control-program engine holds."),
+    NUMBER(agent.commands, 128, 2, 65536, "commands", "Commands the control-program engine holds, the last of them DONE."),
     NUMBER(agent.poll_interval, 31, 1, 65536, "cycles", "Wait between two reads of a POLL."),
     NUMBER(agent.tx_depth, 16, 1, 65536, "flits", "Transmit queue of the dispatch agent."),
     FLAG(agent.wide_complex, 0, "64-bit control complex: the transform bank's registers are not connected, so that an occupant's fault can't be cleared."),
@@ -85,7 +85,7 @@ const struct config_key machine_keys[] = {
     CHOICE(memory.binding, binding_names, BINDING_NEAREST, "Memory port of a unit that names none: the nearest (reference), the nearest with room in its equal share, or port 0."),
     PRESET(memory.latency, 1, 31, 0, 1000000, "cycles", "M: from an address accepted by the memory to its first beat."),
     NUMBER(memory.latency_ns, 0, 0, 1e6, "ns", "When above 0, memory.latency is this time in cycles of clock_mhz, rounded up."),
-    PRESET(memory.channel_bits, 256, 512, 256, 8192, "bits", "MW: width of a memory channel, 256 or a power-of-two multiple."),
+    PRESET(memory.channel_bits, 256, 512, 256, 2048, "bits", "MW: width of a memory channel, 256 or a power-of-two multiple."),
     NUMBER(memory.size, 4294967296.0, 4096, 68719476736.0, "bytes", "DRAM behind the mesh; addresses are taken modulo this."),
     NUMBER(memory.crossing, 8, 1, 1024, "cycles", "X: time through a clock-crossing FIFO of the converged attachment."),
     NUMBER(memory.queue_depth, 64, 1, 65536, "flits", "Intake queues of a memory port, one for reads, one for writes."),

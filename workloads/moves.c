@@ -15,24 +15,38 @@ static void end_round(GArray *rounds, struct round *round) {
     g_array_append_val(rounds, *round);
 }
 
+struct move_rounds {
+    GArray *rounds;
+    struct round round;
+    unsigned room;
+};
+
+/* Begins another round unless this one has room for so many commands and DONE, or is empty. */
+static void make_room(struct move_rounds *into, unsigned commands) {
+    if (!into->round.command_count || into->round.command_count + commands + 1 <= into->room)
+        return;
+    end_round(into->rounds, &into->round);
+    into->round = new_round(into->room);
+}
+
 uint64_t move_rounds_append(GArray *rounds, const GArray *moves, unsigned room) {
     uint64_t writes = 0;
     if (!moves->len)
         return 0;
-    struct round round = new_round(room);
+    g_assert(room >= 2);
+    struct move_rounds into = {.rounds = rounds, .round = new_round(room), .room = room};
     for (guint m = 0; m < moves->len; m++) {
         const struct move *move = &g_array_index(moves, struct move, m);
-        /* the writes, the poll, and DONE behind the last move */
-        if (round.command_count && round.command_count + move->count + 2 > room) {
-            end_round(rounds, &round);
-            round = new_round(room);
+        make_room(&into, move->count + 1); /* with its poll in one round, unless no round is long enough */
+        for (unsigned w = 0; w < move->count; w++) {
+            make_room(&into, 1);
+            add(&into.round, CONTROL_WR, AGENT_AUX_CFG + move->writes[w].offset, move->writes[w].value, 0);
         }
-        for (unsigned w = 0; w < move->count; w++)
-            add(&round, CONTROL_WR, AGENT_AUX_CFG + move->writes[w].offset, move->writes[w].value, 0);
-        add(&round, CONTROL_POLL, AGENT_AUX_STAT, 0, 1); /* not busy any more */
+        make_room(&into, 1);
+        add(&into.round, CONTROL_POLL, AGENT_AUX_STAT, 0, 1); /* not busy any more */
         writes += move->count;
     }
-    end_round(rounds, &round);
+    end_round(rounds, &into.round);
     return writes;
 }
 

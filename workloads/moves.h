@@ -8,7 +8,7 @@
 #include "workloads/rounds.h"
 
 /* Appends rounds to an array of struct round that carry out the moves in order, as many in each as its control program
- * has room for. Returns the number of register writes. */
+ * has room for: command_room, at least 2. Returns the number of register writes. */
 uint64_t move_rounds_append(GArray *rounds, const GArray *moves, unsigned command_room);
 
 /* Frees what a round made here points to. */

@@ -91,6 +91,22 @@ static void every_kind_gives_the_bytes_of_plain_loops(void) {
     }
 }
 
+/* A control program of few commands spreads a move's registers over several, down to one register a program. */
+static void short_programs_give_the_same_bytes(void) {
+    uint64_t rounds = 0;
+    for (unsigned commands = 16; commands >= 2; commands /= 2) {
+        struct moved moved;
+        g_autofree char *keys = g_strdup_printf(PER_PORT ", \"agent\": {\"commands\": %u}", commands);
+        moved_run(&moved, keys, "move:kind=im2col,image_height=6,image_width=6", 1);
+        g_assert_cmpuint(fact(&moved, "move.mismatches"), ==, 0);
+        g_assert_cmpuint(fact(&moved, "move.changed_outside"), ==, 0);
+        g_assert_cmpuint(moved.run.rounds, >, rounds);
+        rounds = moved.run.rounds;
+        g_assert_cmpuint(moved.run.rounds, >=, moved.run.mover_writes / (commands - 1));
+        moved_clear(&moved);
+    }
+}
+
 static void counts_are_those_of_the_move(void) {
     struct moved moved;
     moved_run(&moved, PER_PORT, "move:kind=copy,words=256", 1);
@@ -176,6 +192,7 @@ static void wrong_shapes_are_refused(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/move/every_kind_gives_the_bytes_of_plain_loops", every_kind_gives_the_bytes_of_plain_loops);
+    g_test_add_func("/move/short_programs_give_the_same_bytes", short_programs_give_the_same_bytes);
     g_test_add_func("/move/counts_are_those_of_the_move", counts_are_those_of_the_move);
     g_test_add_func("/move/cycles_are_the_measured_ones", cycles_are_the_measured_ones);
     g_test_add_func("/move/faults_are_told_with_their_code", faults_are_told_with_their_code);
