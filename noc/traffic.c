@@ -523,24 +523,37 @@ static void note_arrivals(struct traffic_part *part, cycle_t now) {
     }
 }
 
-static gint by_cycle_and_place(gconstpointer a, gconstpointer b) {
-    const struct delivery *left = a, *right = b;
-    if (left->cycle != right->cycle)
-        return left->cycle < right->cycle ? -1 : 1;
-    return left->place < right->place ? -1 : left->place > right->place;
+static bool comes_before(const struct delivery *a, const struct delivery *b) {
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->place < b->place;
 }
 
-/* One order for the deliveries of several parts. */
+/* Moves the deliveries of `other` into `into`, both in order. */
+static void merge_deliveries(GArray *into, GArray *other) {
+    GArray *all = g_array_sized_new(FALSE, FALSE, sizeof(struct delivery), into->len + other->len);
+    const struct delivery *a = (const struct delivery *)into->data, *b = (const struct delivery *)other->data;
+    const struct delivery *a_end = a + into->len, *b_end = b + other->len;
+    while (a < a_end || b < b_end) {
+        bool first = b == b_end || (a < a_end && comes_before(a, b));
+        g_array_append_vals(all, first ? a++ : b++, 1);
+    }
+    g_array_set_size(into, 0);
+    g_array_set_size(other, 0);
+    g_array_append_vals(into, all->data, all->len);
+    g_array_unref(all);
+}
+
+/* One order for the deliveries of several parts: neighbours are merged until one list is left. */
 static void hash_all(struct traffic *run) {
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct delivery));
-    for (unsigned p = 0; run->part_count > 1 && p < run->part_count; p++)
-        g_array_append_vals(all, run->parts[p].deliveries->data, run->parts[p].deliveries->len);
-    g_array_sort(all, by_cycle_and_place);
+    if (run->part_count == 1)
+        return;
+    for (unsigned step = 1; step < run->part_count; step *= 2)
+        for (unsigned p = 0; p + step < run->part_count; p += 2 * step)
+            merge_deliveries(run->parts[p].deliveries, run->parts[p + step].deliveries);
+    const GArray *all = run->parts[0].deliveries;
     for (guint i = 0; i < all->len; i++) {
         const struct delivery *delivery = &g_array_index(all, struct delivery, i);
         hash_delivery(run, delivery->number, delivery->cycle);
     }
-    g_array_unref(all);
 }
 
 /* ---- a cycle of a part ---- */

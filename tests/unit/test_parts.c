@@ -67,14 +67,17 @@ static void deliver(void *self, flit_index flit, cycle_t now) {
     flit_free(end->pool, flit);
 }
 
-static void send(struct mesh *mesh, struct link_sink *way, unsigned x, cycle_t now) {
+/* True if the flit got in. */
+static bool send(struct mesh *mesh, struct link_sink *way, unsigned x, cycle_t now) {
     struct flit_pool *pool = mesh_part_at(mesh, 3 - x, 1)->pool;
     flit_index index = flit_new(pool);
     *flit_at(pool, index) = (struct flit){.dst_x = (uint16_t)x, .dst_y = 1};
-    if (way->accepts(way->self, flit_at(pool, index), now))
+    bool accepted = way->accepts(way->self, flit_at(pool, index), now);
+    if (accepted)
         way->deliver(way->self, index, now);
     else
         flit_free(pool, index);
+    return accepted;
 }
 
 static uint64_t across_the_cut(const uint32_t *part_of, unsigned parts, bool backwards) {
@@ -84,6 +87,7 @@ static uint64_t across_the_cut(const uint32_t *part_of, unsigned parts, bool bac
     struct mesh mesh;
     struct end ends[2];
     struct link_sink ways[2];
+    uint64_t sent = 0;
     machine.noc.fifo_depth = 1;
     flit_pool_init(&pool);
     hazard_log_init(&hazards);
@@ -93,13 +97,13 @@ static uint64_t across_the_cut(const uint32_t *part_of, unsigned parts, bool bac
         ways[i] = mesh_attach(&mesh, i + 1, 1, (struct link_sink){&ends[i], accepts, deliver});
     }
     for (cycle_t now = 0; now < 1000; now++) {
-        send(&mesh, &ways[0], 2, now);
+        sent = sent * 31 + now * send(&mesh, &ways[0], 2, now);
         if (now % 3)
-            send(&mesh, &ways[1], 1, now);
+            sent = sent * 31 + now * send(&mesh, &ways[1], 1, now);
         for (unsigned p = 0; p < parts; p++)
             mesh_part_step(&mesh.parts[backwards ? parts - 1 - p : p], now);
     }
-    uint64_t live = pool.live, hash = ends[0].hash ^ ends[1].hash * 7;
+    uint64_t live = pool.live, hash = ends[0].hash ^ ends[1].hash * 7 ^ sent;
     for (unsigned p = 1; p < parts; p++)
         live += mesh.parts[p].pool->live;
     g_assert_cmpuint(live, ==, mesh_held(&mesh));
